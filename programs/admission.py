@@ -1,0 +1,69 @@
+"""Reader admission: what evidence a terminal action hands to the reader, within the budget B.
+
+B counts encoder tokens, so that it means the same for every method and reader. A record that does not fit whole is
+cut to a prefix; it keeps its id, its start and its source, and its end moves to where its text now ends (I6).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from programs.models.encoder import Encoder
+from programs.state import Action, EvidenceRecord, Verdict, VerdictLabel
+from programs.tam.graph import TypedGraph
+
+Evidence = tuple[EvidenceRecord, ...]
+
+
+def initial_evidence(graph: TypedGraph, query_vector: npt.NDArray[np.float32], keep: int) -> Evidence:
+    """Give E⁰: the Evidence leaves most similar to the query, best first, ties by node order."""
+    nodes = graph.evidence_nodes
+    similarity = np.stack([graph.vector(node) for node in nodes]) @ query_vector
+    order = np.argsort(-similarity, kind="stable")[:keep]
+    return tuple(graph.record(nodes[i], 0) for i in order)
+
+
+def is_compact(initial: Evidence, leaves: int, most_leaves: int, budget: int, encoder: Encoder) -> bool:
+    """Decide C_bp: evidence to show, few leaves, and all of it fits. Evaluated once, before any role is asked."""
+    if not initial or leaves > most_leaves:
+        return False
+    return sum(len(encoder.spans(record.text)) for record in initial) <= budget
+
+
+def choose_action(verdict: Verdict, cycle: int, most_cycles: int) -> Action:
+    """Combine the committed verdict with the remaining cycles, and nothing else (I10)."""
+    if verdict.label is VerdictLabel.PASS:
+        return Action.RELEASE
+    return Action.REVISE if cycle < most_cycles else Action.FALLBACK
+
+
+def select_budget(records: Iterable[EvidenceRecord], budget: int, encoder: Encoder) -> Evidence:
+    """Take records in order until the budget is reached; the one that crosses it is cut to fit."""
+    admitted: list[EvidenceRecord] = []
+    left = budget
+    for record in records:
+        if left <= 0:
+            break
+        spans = encoder.spans(record.text)
+        if len(spans) > left:
+            record = cut(record, spans[left - 1][1])
+        admitted.append(record)
+        left -= len(spans)
+    return tuple(admitted)
+
+
+def cut(record: EvidenceRecord, length: int) -> EvidenceRecord:
+    """Shorten a record to its first characters."""
+    return record.model_copy(update={"text": record.text[:length], "end": record.start + length})
+
+
+def merge(history: Sequence[Evidence], budget: int, encoder: Encoder) -> Evidence:
+    """Merge_B: cycles in order, the Retriever's ranking within each, each id once, up to the budget."""
+    seen: dict[str, EvidenceRecord] = {}
+    for evidence in history:
+        for record in evidence:
+            seen.setdefault(record.evidence_id, record)
+    return select_budget(seen.values(), budget, encoder)

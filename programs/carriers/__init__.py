@@ -1,0 +1,1 @@
+"""What carries a query's state from role to role."""

@@ -1,0 +1,292 @@
+"""The contract: who may write which field, and when a proposed value is accepted.
+
+`Contract.commit` is the one door through which a state changes. It takes the role, not a field, so no caller can aim
+at a field that the role does not own; it judges the value with that field's validator; and it answers with the next
+state or with a `Rejection`, which is data for the query's record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from enum import StrEnum
+from typing import Any, Protocol
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from programs.state import (
+    ADMISSIBLE,
+    OWNED_FIELD,
+    PENDING,
+    EvidenceRecord,
+    NodeType,
+    Path,
+    Role,
+    State,
+    StateField,
+    Trace,
+    Verdict,
+    VerdictLabel,
+    _successor,
+    plain,
+)
+from signatures.planner import Plan
+
+
+class Reason(StrEnum):
+    """Why a proposal was not committed."""
+
+    MALFORMED = "malformed"
+    """The completion could not be read as the role's type."""
+    TRUNCATED = "truncated"
+    """The completion was cut at its token limit before it was complete."""
+    NO_PROPOSAL = "no_proposal"
+    """The role had nothing to offer: no trace reached an Evidence node, no candidate was kept."""
+    WRONG_TYPE = "wrong_type"
+    EMPTY = "empty"
+    PLAN_SCHEMA = "plan_schema"
+    UNKNOWN_NODE = "unknown_node"
+    NOT_FROM_ROOT = "not_from_root"
+    NOT_AT_EVIDENCE = "not_at_evidence"
+    NO_SUCH_EDGE = "no_such_edge"
+    INADMISSIBLE_TYPES = "inadmissible_types"
+    REPEATED_TRACE = "repeated_trace"
+    TOO_MANY_TRACES = "too_many_traces"
+    REPEATED_EVIDENCE = "repeated_evidence"
+    OVER_CAP = "over_cap"
+    OUTSIDE_REGION = "outside_region"
+    UNKNOWN_SOURCE = "unknown_source"
+    BAD_OFFSETS = "bad_offsets"
+    TEXT_DIFFERS = "text_differs"
+    WRONG_CYCLE = "wrong_cycle"
+    VERDICT_LABEL = "verdict_label"
+    NO_JUSTIFICATION = "no_justification"
+    UNKNOWN_ARTIFACT = "unknown_artifact"
+    OVER_CONTEXT = "over_context"
+    """The prompt did not fit the model's context."""
+
+
+class Rejection(BaseModel):
+    """A proposal that was not committed, kept whole in the query's record."""
+
+    model_config = ConfigDict(frozen=True)
+    role: Role
+    field: StateField
+    cycle: int
+    reason: Reason
+    detail: str
+    value: Any = None
+    completion: str | None = None
+
+
+class Fault(Exception):
+    """A validator's way of saying no; `Contract.commit` turns it into a `Rejection`."""
+
+    def __init__(self, reason: Reason, detail: str) -> None:
+        super().__init__(detail)
+        self.reason = reason
+        self.detail = detail
+
+
+class TypedPaths(Protocol):
+    """What the contract must know of a typed graph to judge paths and provenance."""
+
+    @property
+    def root(self) -> int: ...  # noqa: D102
+
+    def node_type(self, node: int) -> NodeType | None:
+        """Give a node's type, or None where there is no such node."""
+
+    def has_edge(self, parent: int, child: int) -> bool:
+        """Tell whether the graph has this directed edge."""
+
+    def region_ids(self, node: int) -> Collection[str]:
+        """Give the evidence ids of ρ(node)."""
+
+
+class Limits(BaseModel):
+    """The caps that validators hold proposals to."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    keep_first: int = 5
+    keep_revised: int = 7
+    max_traces: int = 1
+    carry: bool = True
+
+    def cap(self, cycle: int) -> int:
+        """Give the most evidence records that a cycle may keep."""
+        return self.keep_first if cycle <= 1 else self.keep_revised
+
+
+class Contract:
+    """The validators of one query: its graph, its sources, its limits, and what earlier cycles committed."""
+
+    def __init__(
+        self,
+        paths: TypedPaths,
+        sources: Mapping[str, str],
+        limits: Limits,
+        readable_artifacts: Callable[[str], bool],
+    ) -> None:
+        self._paths = paths
+        self._sources = sources
+        self._limits = limits
+        self._readable = readable_artifacts
+        self._committed: dict[str, EvidenceRecord] = {}
+
+    def open_cycle(self, state: State) -> State:
+        """Stage a cycle: z ← ⟨PENDING, ε⟩. The only write that needs no proposal, and it only forgets."""
+        return _successor(state, StateField.VERDICT, PENDING)
+
+    def commit(self, state: State, role: Role, value: Any, cycle: int) -> State | Rejection:
+        """Judge a role's value for its own field; answer the next state, or why there is none."""
+        field = OWNED_FIELD[role]
+        try:
+            accepted = self._validators[field](self, value, state, cycle)
+        except Fault as fault:
+            return Rejection(
+                role=role,
+                field=field,
+                cycle=cycle,
+                reason=fault.reason,
+                detail=fault.detail,
+                value=plain_or_repr(value),
+            )
+        if field is StateField.EVIDENCE:
+            for record in accepted:
+                self._committed.setdefault(record.evidence_id, record)
+        return _successor(state, field, accepted)
+
+    def check_provenance(self, record: EvidenceRecord) -> None:
+        """Raise a `Fault` unless the record's text is the source's characters at its offsets (I6)."""
+        source = self._sources.get(record.source_id)
+        if source is None:
+            raise Fault(Reason.UNKNOWN_SOURCE, f"no source {record.source_id!r} in this collection")
+        if not 0 <= record.start < record.end <= len(source):
+            raise Fault(
+                Reason.BAD_OFFSETS,
+                f"characters {record.start}–{record.end} are not inside {record.source_id!r} (0–{len(source)})",
+            )
+        if source[record.start : record.end] != record.text:
+            raise Fault(
+                Reason.TEXT_DIFFERS,
+                f"the text is not {record.source_id!r} at {record.start}–{record.end}",
+            )
+
+    def _plan(self, value: Any, state: State, cycle: int) -> Plan:
+        if type(value) is not Plan:
+            raise Fault(Reason.WRONG_TYPE, f"a plan was expected, not {type(value).__name__}")
+        try:
+            return Plan.model_validate(dict(value))  # again, since a model can be made without its checks
+        except ValidationError as error:
+            raise Fault(Reason.PLAN_SCHEMA, first_error(error)) from error
+
+    def _path(self, value: Any, state: State, cycle: int) -> Path:
+        if type(value) is not tuple or not all(
+            type(trace) is tuple and all(type(node) is int for node in trace) for trace in value
+        ):
+            raise Fault(Reason.WRONG_TYPE, "a tuple of traces, each a tuple of node ids, was expected")
+        if not value:
+            raise Fault(Reason.EMPTY, "a path has at least one trace")
+        if len(value) > self._limits.max_traces:
+            raise Fault(Reason.TOO_MANY_TRACES, f"{len(value)} traces where {self._limits.max_traces} may be committed")
+        if len(set(value)) != len(value):
+            raise Fault(Reason.REPEATED_TRACE, "the same trace is given twice")
+        for trace in value:
+            self._trace(trace)
+        return value
+
+    def _trace(self, trace: Trace) -> None:
+        if not trace or trace[0] != self._paths.root:
+            raise Fault(Reason.NOT_FROM_ROOT, f"trace {trace} does not start at the root {self._paths.root}")
+        types: list[NodeType] = []
+        for node in trace:
+            kind = self._paths.node_type(node)
+            if kind is None:
+                raise Fault(Reason.UNKNOWN_NODE, f"there is no node {node}")
+            types.append(kind)
+        for i in range(len(trace) - 1):
+            if not self._paths.has_edge(trace[i], trace[i + 1]):
+                raise Fault(Reason.NO_SUCH_EDGE, f"there is no edge {trace[i]} → {trace[i + 1]}")
+            if (types[i], types[i + 1]) not in ADMISSIBLE:
+                raise Fault(Reason.INADMISSIBLE_TYPES, f"{types[i]} → {types[i + 1]} is not admissible")
+        if types[-1] is not NodeType.EVIDENCE:
+            raise Fault(Reason.NOT_AT_EVIDENCE, f"trace {trace} ends at a {types[-1]} node")
+
+    def _evidence(self, value: Any, state: State, cycle: int) -> tuple[EvidenceRecord, ...]:
+        if type(value) is not tuple or not all(type(record) is EvidenceRecord for record in value):
+            raise Fault(Reason.WRONG_TYPE, "a tuple of evidence records was expected")
+        if not value:
+            raise Fault(Reason.EMPTY, "at least one evidence record must be kept")
+        cap = self._limits.cap(cycle)
+        if len(value) > cap:
+            raise Fault(Reason.OVER_CAP, f"{len(value)} records where {cap} may be kept")
+        ids = [record.evidence_id for record in value]
+        if len(set(ids)) != len(ids):
+            raise Fault(Reason.REPEATED_EVIDENCE, f"an evidence id is repeated: {ids}")
+        region = {eid for trace in state.path for eid in self._paths.region_ids(trace[-1])}
+        for record in value:
+            self._record(record, region, cycle)
+        return value
+
+    def _record(self, record: EvidenceRecord, region: Collection[str], cycle: int) -> None:
+        self.check_provenance(record)
+        earlier = self._committed.get(record.evidence_id) if self._limits.carry else None
+        if earlier is not None and record == earlier:
+            return  # carried: validated against its own region, and it says which cycle (D3)
+        if record.cycle != cycle:
+            raise Fault(Reason.WRONG_CYCLE, f"{record.evidence_id} says cycle {record.cycle} in cycle {cycle}")
+        if record.evidence_id not in region:
+            raise Fault(Reason.OUTSIDE_REGION, f"{record.evidence_id} is not in the region of the committed path")
+        if evidence_id(record.source_id, record.start, record.end) != record.evidence_id:
+            raise Fault(Reason.BAD_OFFSETS, f"{record.evidence_id} does not stand at {record.start}–{record.end}")
+
+    def _verdict(self, value: Any, state: State, cycle: int) -> Verdict:
+        if type(value) is not Verdict:
+            raise Fault(Reason.WRONG_TYPE, f"a verdict was expected, not {type(value).__name__}")
+        if value.label not in (VerdictLabel.PASS, VerdictLabel.FAIL):
+            raise Fault(Reason.VERDICT_LABEL, f"{value.label!r} does not complete a cycle: PASS or FAIL does")
+        if not isinstance(value.justification, str):
+            raise Fault(Reason.WRONG_TYPE, "a justification is text")
+        if value.label is VerdictLabel.FAIL and not value.justification.strip():
+            raise Fault(Reason.NO_JUSTIFICATION, "a FAIL says what is missing")
+        return value
+
+    def _artifacts(self, value: Any, state: State, cycle: int) -> tuple[str, ...]:
+        if type(value) is not tuple or not all(type(item) is str for item in value):
+            raise Fault(Reason.WRONG_TYPE, "a tuple of artifact ids was expected")
+        for item in value:
+            if not self._readable(item):
+                raise Fault(Reason.UNKNOWN_ARTIFACT, f"{item!r} is in no scope that this query may read")
+        return value
+
+    _validators: Mapping[StateField, Callable[[Contract, Any, State, int], Any]] = {
+        StateField.PLAN: _plan,
+        StateField.PATH: _path,
+        StateField.EVIDENCE: _evidence,
+        StateField.VERDICT: _verdict,
+        StateField.ARTIFACTS: _artifacts,
+    }
+
+
+def evidence_id(source_id: str, start: int, end: int) -> str:
+    """Name a span of a source. The name is its address, so it is the same in every run and every method."""
+    return f"{source_id}#{start}-{end}"
+
+
+def first_error(error: ValidationError) -> str:
+    """Say the first thing that is wrong with a value, and where."""
+    detail = error.errors(include_url=False, include_input=False)[0]
+    where = ".".join(str(part) for part in detail["loc"])
+    return f"{where}: {detail['msg']}" if where else detail["msg"]
+
+
+def plain_or_repr(value: Any) -> Any:
+    """Show an offending value as JSON where it can be, else as a short description of it."""
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, BaseModel) or (isinstance(value, Sequence) and not isinstance(value, bytes)):
+        try:
+            return plain(value)
+        except (ValueError, TypeError, RecursionError):
+            return repr(type(value))
+    return repr(value)[:500]

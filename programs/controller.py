@@ -1,0 +1,109 @@
+"""The lifecycle of one query: the paper's Algorithm 3, in its order and with its names.
+
+The controller asks a role for a value, the carrier judges it and commits it, and the controller alone chooses what
+happens next. Roles see a `View` and have no way to write; the reader is called in one place, at most once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import dspy
+
+from programs.admission import Evidence, choose_action, initial_evidence, is_compact, merge, select_budget
+from programs.carriers.carrier import Carrier
+from programs.contract import Contract, Rejection
+from programs.memory.pool import QueryMemory
+from programs.roles.view import ProposalFault, Tools, View
+from programs.state import OPERATORS, OWNED_FIELD, Action, Role
+from programs.trail import Trail
+
+
+@dataclass(frozen=True)
+class Controller:
+    """Runs queries with these operators 𝒪1…𝒪4 and this reader G_φ."""
+
+    operators: Mapping[Role, dspy.Module]
+    reader: dspy.Module
+
+    def run(
+        self, query: str, tools: Tools, memory: QueryMemory, contract: Contract, carrier: Carrier, trail: Trail
+    ) -> None:
+        """Run one query. The trail says how it ended; ⊥ leaves it incomplete and the reader uncalled."""
+        budgets = tools.settings.lifecycle
+        initial = initial_evidence(tools.graph, tools.query_vector(query), budgets.keep_first)  # E⁰
+        if not self._resolve(memory, carrier, trail, cycle=0):  # s⁰[U ← U⁰]
+            return
+        history: list[Evidence] = []
+        view = View(query=query, state=carrier.state, revision="", cycle=1, earlier=(), tools=tools)
+
+        if is_compact(initial, tools.graph.leaves, budgets.bypass_leaves, budgets.reader_budget, tools.encoder):
+            trail.actions.append(Action.BYPASS)
+            admitted = select_budget(initial, budgets.reader_budget, tools.encoder)
+            memory.persist(Action.BYPASS)
+        else:
+            for cycle in range(1, budgets.cycles + 1):  # t + 1
+                carrier.open_cycle()  # z ← ⟨PENDING, ε⟩
+                for role in OPERATORS:
+                    view = replace(view, state=carrier.state, cycle=cycle)
+                    if not self._propose(role, view, carrier, trail):
+                        memory.persist(None)
+                        return  # ⊥
+                trail.cycles = cycle
+                history.append(carrier.state.evidence)
+                action = choose_action(carrier.state.verdict, cycle, budgets.cycles)
+                trail.actions.append(action)
+                if action is Action.RELEASE:
+                    admitted = select_budget(carrier.state.evidence, budgets.reader_budget, tools.encoder)
+                elif action is Action.FALLBACK:
+                    admitted = merge(history, budgets.reader_budget, tools.encoder)
+                memory.persist(action)  # after evidence is selected, so it can't alter it
+                if action is not Action.REVISE:
+                    break
+                view = replace(
+                    view, revision=carrier.state.verdict.justification, earlier=carrier.state.evidence
+                )  # c_q ← δ
+                if not self._resolve(memory, carrier, trail, cycle):  # U is refreshed
+                    return
+
+        for record in admitted:
+            contract.check_provenance(record)
+        trail.evidence = admitted
+        trail.answer = self.reader(
+            question=query,
+            evidence=admitted,
+            lm=tools.reader,
+            ledger=tools.ledger,
+            max_tokens=budgets.reader_tokens,
+        ).answer
+        trail.status = "completed"
+
+    def _propose(self, role: Role, view: View, carrier: Carrier, trail: Trail) -> bool:
+        """Ask a role, and commit what it proposes. False is α = 0: the query returns ⊥."""
+        try:
+            value = self.operators[role](view).value
+        except ProposalFault as fault:
+            rejection = Rejection(
+                role=role,
+                field=OWNED_FIELD[role],
+                cycle=view.cycle,
+                reason=fault.reason,
+                detail=fault.detail,
+                completion=fault.completion,
+            )
+            trail.rejections.append(rejection)
+            return False
+        return self._commit(role, value, view.cycle, carrier, trail)
+
+    def _resolve(self, memory: QueryMemory, carrier: Carrier, trail: Trail, cycle: int) -> bool:
+        """Let SMP supply U."""
+        return self._commit(Role.SMP, memory.resolve(), cycle, carrier, trail)
+
+    def _commit(self, role: Role, value: object, cycle: int, carrier: Carrier, trail: Trail) -> bool:
+        rejection = carrier.commit(role, value, cycle)
+        if rejection is not None:
+            trail.rejections.append(rejection)
+            return False
+        trail.committed(carrier.state, role, cycle)
+        return True

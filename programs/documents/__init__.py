@@ -1,0 +1,1 @@
+"""Files into source collections whose every character has an address."""

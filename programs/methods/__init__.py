@@ -1,0 +1,1 @@
+"""StateRAG, its variants and its rivals, behind one protocol."""

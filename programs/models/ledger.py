@@ -1,0 +1,109 @@
+"""The ledger: every call to a model, with who made it and why. It outlives the exception that ends a query.
+
+The engine under DSPy writes here (`programs.models.language_model`), so no call can go round it. Who is asking is a
+context variable, because DSPy stands between the role and the engine and would not carry an argument through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from pydantic import BaseModel, ConfigDict
+
+
+class Phase(StrEnum):
+    """Which part of RET a call belongs to."""
+
+    READER = "reader"
+    AUX = "aux"
+    INDEX = "index"
+
+
+class Call(BaseModel):
+    """One call, as it is written to the query's record."""
+
+    model_config = ConfigDict(frozen=True)
+    query_id: str
+    role: str
+    phase: Phase
+    model: str
+    parameters: int | None = None
+    prompt_tokens: int
+    completion_tokens: int
+    seconds: float
+    finish_reason: str
+    truncated: bool
+    prompt_hash: str
+    transport_retries: int = 0
+    error: str | None = None
+
+    @property
+    def tokens(self) -> int:
+        """Input and output together, which is what RET weighs."""
+        return self.prompt_tokens + self.completion_tokens
+
+
+@dataclass
+class Ledger:
+    """The calls of one query, and the tokens that encoders read for it."""
+
+    query_id: str
+    calls: list[Call] = field(default_factory=list)
+    encoder_tokens: int = 0
+    _encoded: set[bytes] = field(default_factory=set)
+
+    @contextmanager
+    def scope(self, role: str, phase: Phase) -> Iterator[None]:
+        """Charge what happens inside to this ledger, role and phase."""
+        token = _scope.set(Scope(self, role, phase))
+        try:
+            yield
+        finally:
+            _scope.reset(token)
+
+    def tokens(self, phase: Phase) -> int:
+        """Sum the tokens of a phase."""
+        return sum(call.tokens for call in self.calls if call.phase is phase)
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Who is asking."""
+
+    ledger: Ledger
+    role: str
+    phase: Phase
+
+
+_unattributed = Scope(Ledger(query_id=""), role="unattributed", phase=Phase.AUX)
+_scope: ContextVar[Scope] = ContextVar("ledger_scope", default=_unattributed)
+
+
+def current_scope() -> Scope:
+    """Say who is asking; a call outside every query is charged to a ledger of its own, never to nobody's."""
+    return _scope.get()
+
+
+def charge_encoder(tokens: int, content: bytes | None = None) -> None:
+    """Note tokens that an encoder or cross-encoder read. They are reported beside RET, not in it.
+
+    A named content counts once a query, and whether it was computed or remembered: a record must not depend on what
+    an earlier run happened to leave in a cache (I5).
+    """
+    ledger = _scope.get().ledger
+    if content is not None:
+        if content in ledger._encoded:
+            return
+        ledger._encoded.add(content)
+    ledger.encoder_tokens += tokens
+
+
+@contextmanager
+def uncharged() -> Iterator[None]:
+    """Charge nobody for what happens inside: a cache charges by content instead."""
+    with Ledger(query_id="").scope("cache", Phase.AUX):
+        yield

@@ -1,0 +1,175 @@
+"""Encoders that remember: a text is encoded once, whatever process, query or run asks for it again.
+
+Keyed by content, so nothing ever needs to be invalidated. Each result is kept with the tokens that it took, so that a
+query is charged alike whether it was computed or remembered.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from cachetools import LRUCache
+
+from programs.keys import content_bytes
+from programs.models.content_store import ContentStore
+from programs.models.encoder import CrossEncoder, Encoder, Span, Vectors
+from programs.models.ledger import charge_encoder, uncharged
+from programs.models.verified import cache_folder
+
+IN_MEMORY = 20_000
+"""Results kept in memory; 384 dimensions make 30 MB of them."""
+SPANS_IN_MEMORY = 500_000
+"""Tokens, over all texts, whose spans are kept in memory."""
+KEEP_EVERY = 64
+"""Results computed between two writes, so that a killed process loses little."""
+
+COUNT = 4
+"""Bytes before each result: the tokens that were read for it."""
+
+FILE_NAME = "vectors.sqlite"
+
+
+class ContentCache:
+    """Memory over disk: keys of a text to the bytes of its result."""
+
+    def __init__(self, path: Path | None, in_memory: int) -> None:
+        self._store = ContentStore(path or cache_folder() / FILE_NAME)
+        self._memory: LRUCache[bytes, bytes] = LRUCache(maxsize=in_memory)
+        self._guard = threading.Lock()
+
+    def resolve(
+        self, keys: Sequence[bytes], texts: Sequence[str], size: int, compute: Callable[[list[str]], list[bytes]]
+    ) -> list[bytes]:
+        """Give each key's bytes; a text that is nowhere is computed once, however often it occurs."""
+        results = self._resolve(keys, texts, size, compute)
+        for key in keys:
+            charge_encoder(int.from_bytes(results[key][:COUNT], "little"), key)
+        return [results[key][COUNT:] for key in keys]
+
+    def _resolve(
+        self, keys: Sequence[bytes], texts: Sequence[str], size: int, compute: Callable[[list[str]], list[bytes]]
+    ) -> dict[bytes, bytes]:
+        results = self._known(list(dict.fromkeys(keys)), COUNT + size)
+        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in results}
+        order = list(missing)
+        for at in range(0, len(order), KEEP_EVERY):
+            some = order[at : at + KEEP_EVERY]
+            fresh = dict(zip(some, compute([missing[key] for key in some]), strict=True))
+            self._store.put(fresh)
+            self._remember(fresh)
+            results.update(fresh)
+        return results
+
+    def close(self) -> None:
+        """Close the file."""
+        self._store.close()
+
+    def _known(self, keys: list[bytes], size: int) -> dict[bytes, bytes]:
+        with self._guard:
+            known = {key: self._memory[key] for key in keys if key in self._memory}
+        stored = self._store.get([key for key in keys if key not in known])
+        whole = {key: value for key, value in stored.items() if len(value) == size}
+        self._remember(whole)
+        return known | whole
+
+    def _remember(self, entries: dict[bytes, bytes]) -> None:
+        with self._guard:
+            self._memory.update(entries)
+
+
+class CachedEncoder:
+    """An `Encoder` that asks another one only for what it has not seen."""
+
+    def __init__(self, inner: Encoder, path: Path | None = None, in_memory: int = IN_MEMORY) -> None:
+        self.inner = inner
+        self._cache = ContentCache(path, in_memory)
+        self._spans: LRUCache[str, tuple[Span, ...]] = LRUCache(SPANS_IN_MEMORY, getsizeof=lambda s: len(s) + 1)
+        self._guard = threading.Lock()
+
+    @property
+    def name(self) -> str:
+        """The inner encoder's name."""
+        return self.inner.name
+
+    @property
+    def dimension(self) -> int:
+        """The inner encoder's dimension."""
+        return self.inner.dimension
+
+    def encode_passages(self, texts: Sequence[str]) -> Vectors:
+        """Give unit vectors, computed or remembered."""
+        return self._encode("passage", texts, self.inner.encode_passages)
+
+    def encode_queries(self, texts: Sequence[str]) -> Vectors:
+        """Give unit vectors of questions, computed or remembered."""
+        return self._encode("query", texts, self.inner.encode_queries)
+
+    def spans(self, text: str) -> list[Span]:
+        """Give the tokens' spans, computed or remembered."""
+        with self._guard:
+            known = self._spans.get(text)
+        if known is None:
+            known = tuple(self.inner.spans(text))
+            if len(known) < SPANS_IN_MEMORY:
+                with self._guard:
+                    self._spans[text] = known
+        return list(known)
+
+    def close(self) -> None:
+        """Close the file of vectors."""
+        self._cache.close()
+
+    def _encode(self, mode: str, texts: Sequence[str], encode: Callable[[list[str]], Vectors]) -> Vectors:
+        def compute(some: list[str]) -> list[bytes]:
+            with uncharged():
+                vectors = encode(some)
+            counts = [len(self.spans(text)) for text in some]
+            return [counted(n, np.asarray(v, dtype="<f4").tobytes()) for n, v in zip(counts, vectors, strict=True)]
+
+        keys = [content_bytes(self.name, mode, text) for text in texts]
+        blobs = self._cache.resolve(keys, texts, 4 * self.dimension, compute)
+        flat = np.frombuffer(b"".join(blobs), dtype="<f4")
+        return flat.reshape(len(blobs), self.dimension).astype(np.float32)
+
+
+class CachedCrossEncoder:
+    """A `CrossEncoder` that asks another one only for pairs that it has not seen."""
+
+    def __init__(self, inner: CrossEncoder, path: Path | None = None, in_memory: int = IN_MEMORY) -> None:
+        self.inner = inner
+        self._cache = ContentCache(path, in_memory)
+
+    @property
+    def name(self) -> str:
+        """The inner cross-encoder's name."""
+        return self.inner.name
+
+    def score(self, query: str, texts: Sequence[str]) -> npt.NDArray[np.float64]:
+        """Give relevances, computed or remembered."""
+
+        def compute(some: list[str]) -> list[bytes]:
+            with uncharged():
+                scores = self.inner.score(query, some)
+            counts = [self.inner.tokens(query, text) for text in some]
+            return [counted(n, np.float64(s).astype("<f8").tobytes()) for n, s in zip(counts, scores, strict=True)]
+
+        keys = [content_bytes(self.name, "score", query, text) for text in texts]
+        blobs = self._cache.resolve(keys, texts, 8, compute)
+        return np.frombuffer(b"".join(blobs), dtype="<f8").astype(np.float64)
+
+    def tokens(self, query: str, text: str) -> int:
+        """Count the tokens that scoring a pair reads."""
+        return self.inner.tokens(query, text)
+
+    def close(self) -> None:
+        """Close the file of scores."""
+        self._cache.close()
+
+
+def counted(tokens: int, result: bytes) -> bytes:
+    """Put the tokens that were read before the result."""
+    return tokens.to_bytes(COUNT, "little") + result

@@ -1,0 +1,142 @@
+"""Records on a terminal. Everything from a document or a model is printed as inert text."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+
+from rich.console import Console, Group, RenderableType
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from programs.record import QueryRecord
+from programs.state import Role, StateField
+from programs.trail import Commit
+
+SNIPPET = 160
+ROLE_COLOUR = {
+    Role.PLANNER: "cyan",
+    Role.NAVIGATOR: "magenta",
+    Role.RETRIEVER: "green",
+    Role.VERIFIER: "yellow",
+    Role.SMP: "blue",
+}
+
+
+def visible(text: str) -> str:
+    """Make control characters harmless: a document must not move the cursor or colour the screen."""
+    return "".join(c if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cf", "Cs") else "�" for c in text)
+
+
+def snippet(text: str, length: int = SNIPPET) -> str:
+    """Show the opening of a text on one line."""
+    flat = " ".join(visible(text).split())
+    return flat if len(flat) <= length else flat[: length - 1] + "…"
+
+
+def print_record(record: QueryRecord, console: Console) -> None:
+    """Print an answer, how it came about, and where each piece of its evidence stands."""
+    console.print(Text.assemble(("Question  ", "dim"), visible(record.question)))
+    if record.status == "completed":
+        console.print(Text.assemble(("Answer    ", "dim"), (visible(record.answer) or "(empty)", "bold green")))
+    else:
+        console.print(Text.assemble(("Answer    ", "dim"), ("none: incomplete, ", "bold red"), why(record)))
+    console.print(Text.assemble(("Action    ", "dim"), action_line(record)))
+    if record.evidence:
+        console.print(evidence_table(record))
+    console.print(Text(cost_line(record), style="dim"))
+
+
+def why(record: QueryRecord) -> str:
+    """Say in a line why a query is incomplete."""
+    if record.rejections:
+        last = record.rejections[-1]
+        what = f"the {last.role.value}'s {last.field.value} was rejected in cycle {last.cycle}"
+        return f"{what} ({last.reason.value}): {visible(last.detail)}"
+    return visible(record.error or "no reason was recorded")
+
+
+def action_line(record: QueryRecord) -> str:
+    """Say how retrieval ended."""
+    cycles = f"{record.cycles} cycle{'s' if record.cycles != 1 else ''}"
+    return f"{record.action.value if record.action else '⊥'} after {cycles}"
+
+
+def cost_line(record: QueryRecord) -> str:
+    """Sum up tokens and seconds."""
+    tokens = record.tokens
+    return (
+        f"{len(record.calls)} model calls; tokens: {tokens.reader} reader, {tokens.aux} roles, {tokens.index} index; "
+        f"RET {record.ret.paper:.0f}; {record.encoder_tokens} encoder tokens; "
+        f"{record.latency.index:.1f} s index + {record.latency.online:.1f} s online"
+    )
+
+
+def evidence_table(record: QueryRecord) -> Table:
+    """List the admitted evidence with file and character offsets."""
+    table = Table(title="Evidence", title_justify="left", title_style="dim", show_lines=False, expand=True)
+    table.add_column("#", justify="right", width=2)
+    table.add_column("file", overflow="fold", ratio=2)
+    table.add_column("characters", justify="right", no_wrap=True)
+    table.add_column("cycle", justify="right", width=5)
+    table.add_column("text", ratio=5)
+    for i, item in enumerate(record.evidence, start=1):
+        table.add_row(
+            str(i), Text(visible(item.source_id)), f"{item.start}–{item.end}", str(item.cycle), Text(snippet(item.text))
+        )
+    return table
+
+
+def print_states(record: QueryRecord, console: Console) -> None:
+    """Print the states of a query as they were committed, one panel a commit."""
+    for commit in record.states:
+        console.print(commit_panel(commit))
+    for rejection in record.rejections:
+        body = Text(f"{rejection.reason.value}: {visible(rejection.detail)}", style="red")
+        title = f"cycle {rejection.cycle} · {rejection.role.value} rejected"
+        console.print(Panel(body, title=title, border_style="red"))
+
+
+def commit_panel(commit: Commit) -> Panel:
+    """Show one committed field."""
+    colour = ROLE_COLOUR[commit.role]
+    title = f"cycle {commit.cycle} · {commit.role.value} → {commit.field.value}"
+    return Panel(commit_body(commit), title=title, title_align="left", border_style=colour)
+
+
+def commit_body(commit: Commit) -> RenderableType:
+    """Show a field's value the way a person would read it."""
+    value = commit.value
+    if commit.field is StateField.PLAN:
+        targets = [Text(f"  {i}. {visible(target)}") for i, target in enumerate(value["targets"], start=1)]
+        return Group(Text(visible(value["objective"])), *targets)
+    if commit.field is StateField.PATH:
+        return Text("\n".join(" → ".join(str(node) for node in trace) for trace in value))
+    if commit.field is StateField.EVIDENCE:
+        return Text("\n".join(f"{visible(r['evidence_id'])}  {snippet(r['text'], 90)}" for r in value))
+    if commit.field is StateField.VERDICT:
+        return Text(f"{value['label']}  {visible(value['justification'])}")
+    return Text(", ".join(visible(item) for item in value) or "none")
+
+
+def results_table(rows: Iterable[tuple[QueryRecord, Sequence[str], bool, float]]) -> Table:
+    """Tabulate many queries: record, reference answers, whether it is right, and its source recall."""
+    table = Table(title="All questions", title_justify="left", title_style="dim", expand=True)
+    for column in ("question", "answer", "expected"):
+        table.add_column(column, ratio=3 if column == "question" else 2)
+    for column in ("right", "action", "evidence", "tokens", "seconds"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for record, references, right, recall in rows:
+        total = record.tokens.reader + record.tokens.aux + record.tokens.index
+        table.add_row(
+            Text(visible(record.question)),
+            Text(snippet(record.answer, 60)),
+            Text(visible(references[0])),
+            Text("yes", style="green") if right else Text("no", style="red"),
+            f"{record.action.value if record.action else '⊥'}×{record.cycles}",
+            f"{recall:.0%}",
+            str(total),
+            f"{record.latency.index + record.latency.online:.1f}",
+        )
+    return table

@@ -1,0 +1,75 @@
+"""The Navigator proposes π: completed traces through the typed graph, one a cycle or one a plan target (D12)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import dspy
+
+from programs.contract import Reason
+from programs.roles.quotes import RECORDS, telling
+from programs.roles.scorers import Goal, TraceScorer
+from programs.roles.view import ProposalFault, View, asking
+from programs.state import Path, Role, Trace
+from programs.tam.navigate import navigate
+from signatures.navigator import ScoreTraces
+
+
+class Navigator(dspy.Module):  # type: ignore[misc]
+    """Searches within the limits of `NavigationSettings`; only completed traces are proposed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.score = dspy.Predict(ScoreTraces)
+
+    def forward(self, view: View) -> dspy.Prediction:
+        """Propose the best completed trace of each goal; Cmax is shared among the goals."""
+        taken = {trace[-1] for trace in view.state.path}
+        path: list[Trace] = []
+        goals = goals_of(view)
+        spent = 0
+        with asking(view.tools.ledger, Role.NAVIGATOR):
+            for i, goal in enumerate(goals):
+                goal = chained(view, goal, path)
+                share = (view.tools.settings.navigation.candidates - spent) // (len(goals) - i)
+                found = navigate(
+                    view.tools.graph,
+                    view.tools.query_vector(goal.text),
+                    TraceScorer(view, goal, self.score),
+                    view.tools.settings.navigation,
+                    budget=share,
+                    avoid=taken,
+                )
+                spent += found.scored
+                if found.completed:
+                    path.append(found.completed[0].trace)
+                    taken.add(path[-1][-1])
+        if not path:
+            raise ProposalFault(Reason.NO_PROPOSAL, "no trace reached an Evidence node within the limits")
+        return dspy.Prediction(value=unique(path))
+
+
+def goals_of(view: View) -> list[Goal]:
+    """Give what to navigate towards: query and plan together (the paper), or each target by itself."""
+    plan = view.state.plan
+    assert plan is not None  # the Planner's commit precedes this role's turn
+    if view.tools.settings.navigation.paths == "one":
+        return [Goal(text=f"{view.query} {plan.text}", plan=plan.text)]
+    return [Goal(text=target, plan=target) for target in dict.fromkeys(plan.targets)]
+
+
+def chained(view: View, goal: Goal, path: list[Trace]) -> Goal:
+    """Read a goal together with what earlier traces and cycles found: a second hop is named by the first.
+
+    "Where was the founder born?" is like no document until the founder's name stands beside it.
+    """
+    graph = view.tools.graph
+    found = [record.text for record in view.earlier[:RECORDS]] + [graph.text(trace[-1]) for trace in path]
+    if not view.tools.settings.navigation.chain or not found:
+        return goal
+    return replace(goal, text=" ".join([goal.text, *telling(view, goal.text, found)]))
+
+
+def unique(path: list[Trace]) -> Path:
+    """Drop a trace that two goals agree on."""
+    return tuple(dict.fromkeys(path))

@@ -1,0 +1,110 @@
+"""The Retriever proposes E: which records of the committed path's region to keep, best first."""
+
+from __future__ import annotations
+
+import dspy
+import numpy as np
+
+from programs.contract import Reason
+from programs.errors import ModelUnavailable
+from programs.keys import content_key
+from programs.memory.artifacts import Kind, MemoryScope
+from programs.models.ledger import Phase
+from programs.roles.view import ProposalFault, View, asking, numbered
+from programs.state import EvidenceRecord, Role
+from signatures.retriever import SelectEvidence
+
+
+class Retriever(dspy.Module):  # type: ignore[misc]
+    """Ranks at most `rerank` candidates of the region, with a model or with a scorer, and keeps at most the cap."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.select = dspy.Predict(SelectEvidence)
+
+    def forward(self, view: View) -> dspy.Prediction:
+        """Propose the evidence of this cycle; records that an earlier cycle committed stay candidates (D3)."""
+        candidates = region_records(view)
+        settings = view.tools.settings.retriever
+        kept = self._ask(view, candidates) if settings.ranker == "model" else rank(view, candidates)
+        self._offer(view, kept)
+        return dspy.Prediction(value=kept)
+
+    def _offer(self, view: View, kept: tuple[EvidenceRecord, ...]) -> None:
+        """Leave the selection to the rest of this query."""
+        ids = [record.evidence_id for record in kept]
+        if ids:
+            view.tools.memories[Role.RETRIEVER].offer(
+                Kind.SELECTION, content_key(str(view.cycle), *ids), {"evidence_ids": ids}, ids, MemoryScope.QUERY
+            )
+
+    def _ask(self, view: View, candidates: list[EvidenceRecord]) -> tuple[EvidenceRecord, ...]:
+        tools, state = view.tools, view.state
+        assert state.plan is not None  # the Planner's commit precedes this role's turn
+        with asking(tools.ledger, Role.RETRIEVER):
+            chosen = self.select(
+                query=view.query,
+                plan=state.plan.text,
+                path=" ; ".join(" → ".join(str(node) for node in trace) for trace in state.path),
+                region=", ".join(str(trace[-1]) for trace in state.path),
+                candidates=numbered(candidates),
+                cap=view.cap,
+                lm=tools.auxiliary,
+                config={"max_tokens": tools.settings.lifecycle.role_tokens},
+            ).selection.selected
+        unknown = [number for number in chosen if not 1 <= number <= len(candidates)]
+        if unknown:
+            raise ProposalFault(
+                Reason.OUTSIDE_REGION, f"candidates {unknown} were not shown (1–{len(candidates)})", str(list(chosen))
+            )
+        return tuple(candidates[number - 1] for number in chosen)
+
+
+def region_records(view: View) -> list[EvidenceRecord]:
+    """Gather the candidates: carried records, then the regions of the path's traces taken in turn, each id once.
+
+    The traces take turns so that the cap on reranked candidates does not starve the last target's region.
+    """
+    graph = view.tools.graph
+    settings = view.tools.settings
+    carried = {r.evidence_id: r for r in view.earlier} if settings.lifecycle.carry else {}
+    regions = [graph.region(trace[-1]) for trace in view.state.path]
+    found: dict[str, EvidenceRecord] = {}
+    for rank in range(max((len(region) for region in regions), default=0)):
+        for region in regions:
+            if rank < len(region):
+                record = graph.record(region[rank], view.cycle)
+                found.setdefault(record.evidence_id, record)
+    fresh = [record for eid, record in found.items() if eid not in carried]
+    return [*carried.values(), *fresh[: settings.retriever.rerank]]
+
+
+def rank(view: View, candidates: list[EvidenceRecord]) -> tuple[EvidenceRecord, ...]:
+    """Keep the most relevant candidates by score, ties by their order; the best one is kept whatever its score."""
+    with view.tools.ledger.scope(Role.RETRIEVER.value, Phase.AUX):
+        scores = relevance(view, candidates)
+    ends = terminal_ids(view) if view.tools.settings.retriever.terminals else ()
+    order = sorted(range(len(candidates)), key=lambda i: (candidates[i].evidence_id not in ends, -scores[i], i))
+    least = view.tools.settings.retriever.minimum
+    kept = [i for place, i in enumerate(order) if place == 0 or scores[i] >= least]
+    return tuple(candidates[i] for i in kept[: view.cap])
+
+
+def terminal_ids(view: View) -> set[str]:
+    """Name the records that the committed traces end at: the Navigator's choice for each target."""
+    return {view.tools.graph.record(trace[-1], view.cycle).evidence_id for trace in view.state.path}
+
+
+def relevance(view: View, candidates: list[EvidenceRecord]) -> list[float]:
+    """Score candidates against the query and each target of the plan; a record is as good as its best match."""
+    assert view.state.plan is not None  # the Planner's commit precedes this role's turn
+    tools = view.tools
+    texts = [record.text for record in candidates]
+    wanted = [view.query, *view.state.plan.targets]
+    if tools.settings.retriever.ranker == "embedding":
+        passages = tools.encoder.encode_passages(texts)
+        return [float(s) for s in (passages @ tools.encoder.encode_queries(wanted).T).max(axis=1)]
+    if tools.cross_encoder is None:
+        raise ModelUnavailable("retriever.ranker is 'cross-encoder' but cross_encoder.engine is 'none'")
+    best = np.max([tools.cross_encoder.score(text, texts) for text in wanted], axis=0)
+    return [float(score) for score in best]

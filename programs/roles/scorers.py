@@ -1,0 +1,106 @@
+"""Trace scorers g(q, p, a(last π)): listwise, cross-encoder, likelihood, embedding, and weighted sums (D8)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from programs.contract import Reason
+from programs.errors import ModelUnavailable
+from programs.keys import content_key
+from programs.memory.artifacts import Kind, MemoryScope
+from programs.roles.view import ProposalFault, View
+from programs.state import Role, Trace
+from signatures.navigator import TraceScores
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What a traversal looks for: the text that nodes are compared with, and the plan that a model is shown."""
+
+    text: str
+    plan: str
+
+
+class TraceScorer:
+    """Scores candidate traces for one goal: the weighted mean of the configured scorers, each in [0, 1]."""
+
+    def __init__(self, view: View, goal: Goal, predictor: Any) -> None:
+        self._view = view
+        self._goal = goal
+        self._predictor = predictor
+
+    def __call__(self, traces: Sequence[Trace]) -> list[float]:
+        """Score each trace by its last node; one batched call a scorer."""
+        weights = self._view.tools.settings.navigation.scorer
+        total = np.zeros(len(traces))
+        for name, weight in weights.items():
+            total += weight * np.asarray(getattr(self, "_" + name.replace("-", "_"))(traces), dtype=float)
+        return [float(score) for score in total / sum(weights.values())]
+
+    def _texts(self, traces: Sequence[Trace]) -> list[str]:
+        return [self._view.tools.graph.text(trace[-1]) for trace in traces]
+
+    def _embedding(self, traces: Sequence[Trace]) -> Any:
+        tools = self._view.tools
+        vectors = np.stack([tools.graph.vector(trace[-1]) for trace in traces])
+        return (1.0 + vectors @ tools.query_vector(self._goal.text)) / 2.0
+
+    def _cross_encoder(self, traces: Sequence[Trace]) -> Any:
+        scorer = self._view.tools.cross_encoder
+        if scorer is None:
+            raise ModelUnavailable("navigation.scorer names 'cross-encoder' but cross_encoder.engine is 'none'")
+        return scorer.score(self._goal.text, self._texts(traces))
+
+    def _likelihood(self, traces: Sequence[Trace]) -> list[float]:
+        model = self._view.tools.auxiliary
+        return [math.exp(model.likelihood(text + "\n\n", self._goal.text)) for text in self._texts(traces)]
+
+    def _listwise(self, traces: Sequence[Trace]) -> list[float]:
+        """Ask the model for the candidates that memory has no score of; a full hit replaces the call (D7)."""
+        tools = self._view.tools
+        memory = tools.memories[Role.NAVIGATOR]
+        keys = [self._key(text) for text in self._texts(traces)]
+        known = {key: float(payload["score"]) for key, payload in memory.recall_many(Kind.TRACE_SCORE, keys).items()}
+        unknown = [i for i, key in enumerate(keys) if key not in known]
+        if unknown:
+            scores = self._ask([traces[i] for i in unknown])
+            for i, score in zip(unknown, scores, strict=True):
+                known[keys[i]] = score
+                provenance = tools.graph.provenance(traces[i][-1])
+                memory.offer(Kind.TRACE_SCORE, keys[i], {"score": score}, provenance, MemoryScope.GLOBAL)
+        return [known[key] for key in keys]
+
+    def _ask(self, traces: Sequence[Trace]) -> list[float]:
+        tools = self._view.tools
+        graded: TraceScores = self._predictor(
+            query=self._view.query,
+            plan=self._goal.plan,
+            traces="\n\n".join(f"[{i}] {self._render(trace)}" for i, trace in enumerate(traces, start=1)),
+            lm=tools.auxiliary,
+            config={"max_tokens": max(tools.settings.lifecycle.role_tokens, 24 * len(traces) + 32)},
+        ).graded
+        by_id = {entry.trace_id: entry.score for entry in graded.scores}
+        if len(by_id) != len(graded.scores) or set(by_id) != set(range(1, len(traces) + 1)):
+            raise ProposalFault(
+                Reason.MALFORMED,
+                f"{len(traces)} candidates were shown; the scores name {sorted(e.trace_id for e in graded.scores)}",
+                graded.model_dump_json(),
+            )
+        return [by_id[i] for i in range(1, len(traces) + 1)]
+
+    def _render(self, trace: Trace) -> str:
+        tools = self._view.tools
+        text = tools.graph.text(trace[-1])
+        spans = tools.encoder.spans(text)[: tools.settings.tam.child_tokens]
+        opening = text[: spans[-1][1]] if spans else text
+        return f"{' > '.join(str(tools.graph.node_type(node)) for node in trace[1:])}: {opening}"
+
+    def _key(self, text: str) -> str:
+        tools = self._view.tools
+        instructions = self._predictor.signature.instructions
+        return content_key(text, self._view.query, self._goal.plan, tools.auxiliary.model, instructions)

@@ -1,0 +1,67 @@
+"""The Verifier proposes z: PASS or FAIL, and what is missing."""
+
+from __future__ import annotations
+
+import dspy
+
+from programs.errors import ModelUnavailable
+from programs.keys import content_key
+from programs.memory.artifacts import Kind, MemoryScope
+from programs.models.ledger import Phase
+from programs.roles.view import View, asking, numbered
+from programs.state import Role, Verdict, VerdictLabel
+from signatures.verifier import JudgeEvidence
+
+
+class Verifier(dspy.Module):  # type: ignore[misc]
+    """Judges by the paper's prompt, by counting covered targets (D13), or by both, which must agree to pass."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.judge = dspy.Predict(JudgeEvidence)
+
+    def forward(self, view: View) -> dspy.Prediction:
+        """Propose a verdict on the committed evidence."""
+        rule = view.tools.settings.verifier.rule
+        verdict = self._ask(view) if rule == "model" else self._count(view)
+        if rule == "both" and verdict.label is VerdictLabel.PASS:
+            verdict = self._ask(view)
+        self._offer(view, verdict)
+        return dspy.Prediction(value=verdict)
+
+    def _offer(self, view: View, verdict: Verdict) -> None:
+        """Leave the justification to the rest of this query."""
+        if verdict.justification.strip():
+            key = content_key(str(view.cycle), verdict.justification)
+            ids = [record.evidence_id for record in view.state.evidence]
+            view.tools.memories[Role.VERIFIER].offer(
+                Kind.JUSTIFICATION, key, {"text": verdict.justification}, ids, MemoryScope.QUERY
+            )
+
+    def _ask(self, view: View) -> Verdict:
+        tools = view.tools
+        with asking(tools.ledger, Role.VERIFIER):
+            said = self.judge(
+                query=view.query,
+                evidence=numbered(view.state.evidence),
+                lm=tools.auxiliary,
+                config={"max_tokens": tools.settings.lifecycle.role_tokens},
+            ).assessment
+        return Verdict(label=VerdictLabel(said.verdict), justification=said.justification)
+
+    def _count(self, view: View) -> Verdict:
+        tools = view.tools
+        assert view.state.plan is not None  # the Planner's commit precedes this role's turn
+        if tools.cross_encoder is None:
+            raise ModelUnavailable("verifier.rule needs a cross-encoder but cross_encoder.engine is 'none'")
+        texts = [record.text for record in view.state.evidence]
+        threshold = tools.settings.verifier.threshold
+        with tools.ledger.scope(Role.VERIFIER.value, Phase.AUX):
+            missing = [
+                target
+                for target in view.state.plan.targets
+                if float(tools.cross_encoder.score(target, texts).max()) < threshold
+            ]
+        if missing:
+            return Verdict(label=VerdictLabel.FAIL, justification="No evidence yet for: " + "; ".join(missing))
+        return Verdict(label=VerdictLabel.PASS, justification="Every target is supported by a committed record.")

@@ -1,0 +1,117 @@
+"""What a role is given: the query, the latest staged state, and the tools of its trade. Nothing that can write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import dspy
+import numpy as np
+import numpy.typing as npt
+from dspy.utils.exceptions import AdapterParseError
+
+from programs.contract import Reason
+from programs.memory.artifacts import Kind, MemoryScope, Payload
+from programs.models.encoder import CrossEncoder, Encoder
+from programs.models.language_model import LanguageModel
+from programs.models.ledger import Ledger, Phase
+from programs.settings import Settings
+from programs.state import EvidenceRecord, Role, State
+from programs.tam.graph import TypedGraph
+
+
+class Recollection(Protocol):
+    """A role's own door to SMP. It is bound to the role, so the role can't ask as another."""
+
+    def recall_many(self, kind: Kind, keys: Sequence[str]) -> dict[str, Payload]:
+        """Read payloads of global artifacts by content key; one permitted read."""
+
+    def similar_plans(self) -> list[Payload]:
+        """Read the plans of earlier, similar queries; one permitted read, the Planner's alone."""
+
+    def offer(
+        self, kind: Kind, key: str, payload: Payload, provenance: Sequence[str], scope: MemoryScope
+    ) -> str | None:
+        """Offer an artifact to a scope; it is transient until the controller has chosen an action."""
+
+
+@dataclass(frozen=True)
+class Tools:
+    """The models and the graph that roles work with, bound for one query."""
+
+    settings: Settings
+    reader: LanguageModel
+    auxiliary: LanguageModel
+    encoder: Encoder
+    cross_encoder: CrossEncoder | None
+    graph: TypedGraph
+    ledger: Ledger
+    memories: Mapping[Role, Recollection]
+
+    def query_vector(self, text: str) -> npt.NDArray[np.float32]:
+        """Encode a question or a plan, charged to whoever asks."""
+        vector: npt.NDArray[np.float32] = self.encoder.encode_queries([text])[0]
+        return vector
+
+
+@dataclass(frozen=True)
+class View:
+    """One role's turn: q, s^{t,i-1}, c_q, and the cycle's number."""
+
+    query: str
+    state: State
+    revision: str
+    cycle: int
+    earlier: tuple[EvidenceRecord, ...]
+    tools: Tools
+
+    @property
+    def query_id(self) -> str:
+        """The query's id, as its ledger and its artifacts have it."""
+        return self.tools.ledger.query_id
+
+    @property
+    def cap(self) -> int:
+        """The most records that this cycle may keep."""
+        lifecycle = self.tools.settings.lifecycle
+        return lifecycle.keep_first if self.cycle <= 1 else lifecycle.keep_revised
+
+
+class ProposalFault(Exception):
+    """A role has no value to propose; the controller records why."""
+
+    def __init__(self, reason: Reason, detail: str, completion: str | None = None) -> None:
+        super().__init__(detail)
+        self.reason = reason
+        self.detail = detail
+        self.completion = completion
+
+
+@contextmanager
+def asking(ledger: Ledger, role: Role) -> Iterator[None]:
+    """Charge a role's calls, and turn a completion that can't be used into a fault of the proposal."""
+    with ledger.scope(role.value, Phase.AUX):
+        try:
+            yield
+        except AdapterParseError as error:
+            cut = bool(ledger.calls) and ledger.calls[-1].truncated
+            reason = Reason.TRUNCATED if cut else Reason.MALFORMED
+            raise ProposalFault(reason, parse_detail(error), error.lm_response) from error
+        except dspy.ContextWindowExceededError as error:
+            raise ProposalFault(Reason.OVER_CONTEXT, str(error)) from error
+
+
+def parse_detail(error: AdapterParseError) -> str:
+    """Say in a line or two what could not be read."""
+    text: Any = error.args[0] if error.args else str(error)
+    return " ".join(str(text).split())[:400]
+
+
+def numbered(records: tuple[EvidenceRecord, ...] | list[EvidenceRecord], provenance: bool = True) -> str:
+    """Show records to a model: numbered from 1, with their address where the role is asked to keep it."""
+    return "\n\n".join(
+        f"[{i}] ({record.evidence_id})\n{record.text}" if provenance else f"[{i}] {record.text}"
+        for i, record in enumerate(records, start=1)
+    )

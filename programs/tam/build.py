@@ -1,0 +1,171 @@
+"""TAM construction (Algorithm 1): Segment, CosineGroups into Relations, CosineGroups into Topics, one root."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from programs.documents.collection import Collection
+from programs.errors import InputError
+from programs.models.encoder import Encoder, Vectors
+from programs.models.ledger import Phase, current_scope
+from programs.settings import Settings
+from programs.state import NodeType
+from programs.tam.abstract import Abstractor, LeadAbstractor, NoAbstraction, Reuse
+from programs.tam.graph import Edge, GraphParts, Nodes, TypedGraph
+from programs.tam.group import DIGITS, Group, cosine_groups
+from programs.tam.segment import Region, segment
+
+EVERYTHING = -1.0
+"""A threshold that every pair passes."""
+
+
+def build_graph(
+    collection: Collection,
+    encoder: Encoder,
+    abstractor: Abstractor,
+    settings: Settings,
+    reuse: Reuse | None = None,
+) -> TypedGraph:
+    """Build the typed graph of a collection; abstraction calls are charged to the current ledger as indexing."""
+    tam = settings.tam
+    regions = segment(collection, encoder, tam.region_tokens, tam.overlap_tokens)
+    if not regions:
+        raise InputError(
+            f"the collection's {len(collection)} sources have no text to build a graph from; "
+            "give at least one source with words in it"
+        )
+    draft = _Draft(regions, encoder, abstractor, settings, reuse)
+    with current_scope().ledger.scope(role="abstraction", phase=Phase.INDEX):
+        relations = draft.layer(
+            NodeType.RELATION, draft.evidence, settings.encoder.relation_threshold, tam.relation_members, tam.parents
+        )
+        topics = draft.layer(
+            NodeType.TOPIC, relations, settings.encoder.topic_threshold, tam.topic_members, tam.parents
+        )
+        while tam.deepen and len(topics) > widest_root(settings):
+            topics = draft.layer(NodeType.TOPIC, topics, EVERYTHING, tam.topic_members, parents=1)
+    return draft.finish(topics)
+
+
+def widest_root(settings: Settings) -> int:
+    """Give the fan-out at which the root needs no further Topic layer (D10).
+
+    Half of Cmax: the root's children then cost at most half of the candidates and leave as many for the levels below,
+    and the pre-rank of a level, which may spend an equal share of what is left, passes over few of them. A tighter
+    bound would force unlike Topics together, which costs more than it finds. Below `topic_members` another layer
+    would be a single node.
+    """
+    return max(settings.navigation.candidates // 2, settings.tam.topic_members)
+
+
+class _Draft:
+    """A graph under construction: nodes in order, edges, and one block of vectors a layer."""
+
+    def __init__(
+        self,
+        regions: Sequence[Region],
+        encoder: Encoder,
+        abstractor: Abstractor,
+        settings: Settings,
+        reuse: Reuse | None,
+    ) -> None:
+        self._regions = tuple(regions)
+        self._encoder = encoder
+        self._abstractor = abstractor
+        self._lead = LeadAbstractor(encoder, settings.tam.child_tokens)
+        self._tam = settings.tam
+        self._reuse = reuse
+        self.evidence = range(1, len(regions) + 1)
+        self._types = [NodeType.ROOT, *(NodeType.EVIDENCE for _ in regions)]
+        self._texts = ["", *(region.text for region in regions)]
+        leaves = np.asarray(encoder.encode_passages(self._texts[1:]), np.float32)
+        self._vectors: Vectors = np.concatenate([np.zeros((1, leaves.shape[1]), np.float32), leaves])
+        self._edges: list[Edge] = []
+        self._grounds: list[tuple[str, ...]] = [(), *((region.evidence_id,) for region in regions)]
+        self._fallbacks = 0
+
+    def layer(self, kind: NodeType, below: range, threshold: float, members: int, parents: int) -> range:
+        """Group a layer's nodes and put one node above each group."""
+        found = cosine_groups(self._vectors[below.start : below.stop], threshold, members, parents)
+        groups = [tuple(below[i] for i in group) for group in found]
+        first = len(self._types)
+        for group in groups:
+            self._grounds.append(tuple(dict.fromkeys(eid for child in group for eid in self._grounds[child])))
+            self._texts.append(self._abstraction(kind, group))
+        self._types.extend(kind for _ in groups)
+        self._edges.extend((first + i, child) for i, group in enumerate(groups) for child in group)
+        self._vectors = np.concatenate([self._vectors, self._layer_vectors(groups, first)])
+        return range(first, len(self._types))
+
+    def _abstraction(self, kind: NodeType, group: Group) -> str:
+        children = [self._texts[child] for child in group]
+        if len(children) == 1:
+            return children[0]
+        key = self._abstractor.key(kind, children) if self._reuse else None
+        known = self._reuse.recall(key) if self._reuse and key else None
+        if known is not None:
+            return known
+        try:
+            text = self._abstractor.describe(kind, children)
+        except NoAbstraction:
+            self._fallbacks += 1  # one bad summary must not cost the index
+            return self._lead.describe(kind, children)
+        if self._reuse and key:
+            self._reuse.remember(key, text, self._grounds[-1])
+        return text
+
+    def _layer_vectors(self, groups: Sequence[Group], first: int) -> Vectors:
+        """Encode the layer's abstractions in one batch; a singleton has its child's vector."""
+        vectors: Vectors = self._vectors[[group[0] for group in groups]]
+        abstracted = [i for i, group in enumerate(groups) if len(group) > 1]
+        if abstracted:
+            vectors[abstracted] = self._encoder.encode_passages([self._texts[first + i] for i in abstracted])
+        return vectors
+
+    def finish(self, topics: range) -> TypedGraph:
+        """Connect the root, fix ρ, and check what was built."""
+        edges = (*((0, topic) for topic in topics), *self._edges)
+        graph = TypedGraph(
+            GraphParts(
+                regions=self._regions,
+                types=tuple(self._types),
+                texts=tuple(self._texts),
+                vectors=self._vectors,
+                edges=edges,
+                rho=region_map(self._regions, edges, self._vectors, self._tam.region_size),
+                tam=self._tam,
+                fallbacks=self._fallbacks,
+            )
+        )
+        graph.check()
+        return graph
+
+
+def region_map(
+    regions: Sequence[Region], edges: Sequence[Edge], vectors: Vectors, region_size: int
+) -> tuple[Nodes, ...]:
+    """Give ρ of each Evidence node (D2): itself, its siblings under a Relation, its neighbours in the source."""
+    related: list[set[int]] = [set() for _ in range(len(regions) + 1)]
+    families: dict[int, list[int]] = {}
+    for parent, child in edges:
+        if 1 <= child <= len(regions):
+            families.setdefault(parent, []).append(child)
+    for family in families.values():
+        for node in family:
+            related[node].update(family)
+    for node in range(1, len(regions)):
+        if regions[node - 1].source_id == regions[node].source_id:
+            related[node].add(node + 1)
+            related[node + 1].add(node)
+    return tuple(_nearest(node, related[node], vectors, region_size) for node in range(1, len(regions) + 1))
+
+
+def _nearest(node: int, related: set[int], vectors: Vectors, region_size: int) -> Nodes:
+    others = sorted(related - {node})
+    if not others:
+        return (node,)
+    cosines = np.round(vectors[others] @ vectors[node], DIGITS)
+    order = np.argsort(-cosines, kind="stable")[: region_size - 1]
+    return (node, *(others[i] for i in order))

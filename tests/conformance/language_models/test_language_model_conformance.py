@@ -1,0 +1,222 @@
+"""What every engine must do. A new engine joins by one line in conftest.py."""
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+
+import dspy
+import jsonschema
+import pytest
+from dspy import lm15
+from dspy.lm15 import Config, Message
+
+from programs.models.backend import ChatMessage, ChatRequest, ContextOverflow
+from programs.models.ledger import Call, Ledger, Phase
+
+QUESTIONS = [
+    "Name the capital of France.",
+    "Which river flows through Vienna? Answer in one sentence.",
+    "List three colours.",
+    "Who wrote Hamlet, and when?",
+]
+UNICODE = "naïve café — 日本語, العربية, 🙂👩‍👩‍👧, e\u0301"
+SCHEMAS = {
+    "enumeration": {
+        "type": "object",
+        "properties": {"label": {"type": "string", "enum": ["PASS", "FAIL"]}},
+        "required": ["label"],
+        "additionalProperties": False,
+    },
+    "list of texts": {
+        "type": "object",
+        "properties": {
+            "targets": {"type": "array", "items": {"type": "string", "maxLength": 12}, "minItems": 1, "maxItems": 2}
+        },
+        "required": ["targets"],
+        "additionalProperties": False,
+    },
+    "nested with a reference": {
+        "type": "object",
+        "properties": {"scores": {"type": "array", "items": {"$ref": "#/$defs/Score"}, "minItems": 2, "maxItems": 2}},
+        "required": ["scores"],
+        "additionalProperties": False,
+        "$defs": {
+            "Score": {
+                "type": "object",
+                "properties": {"id": {"type": "string", "enum": ["a", "b"]}, "kept": {"type": "boolean"}},
+                "required": ["id", "kept"],
+                "additionalProperties": False,
+            }
+        },
+    },
+}
+
+
+def ask(subject, *turns: str, system: str | None = None, **config) -> tuple[str, Call]:
+    """Put turns of user and assistant to the model, and give its text with the one call that the ledger has of it."""
+    ledger = Ledger("q")
+    speakers = [Message.user, Message.assistant]
+    request = lm15.Request(
+        model=subject.model.model,
+        system=system,
+        messages=tuple(speakers[i % 2](turn) for i, turn in enumerate(turns)),
+        config=Config(temperature=0.0, **{"max_tokens": 24, **config}),
+    )
+    with ledger.scope("planner", Phase.AUX):
+        response = subject.model(request)
+    (call,) = ledger.calls
+    return response.text, call
+
+
+def users(*texts: str) -> tuple[ChatMessage, ...]:
+    return tuple(ChatMessage("user" if i % 2 == 0 else "assistant", text) for i, text in enumerate(texts))
+
+
+@pytest.mark.parametrize("question", [*QUESTIONS[:2], UNICODE, "special <|im_end|> text <|im_start|>"])
+def test_i9_prompt_tokens_in_the_ledger_are_those_that_the_models_own_tokenizer_counts(subject, question):
+    _, call = ask(subject, question, max_tokens=2)
+    assert call.prompt_tokens == subject.backend.count_tokens(users(question))
+
+
+def test_i9_prompt_tokens_include_the_system_message_and_earlier_turns(subject):
+    turns = ("Say one word.", "River.", "Another one.")
+    _, call = ask(subject, *turns, system="You answer tersely.", max_tokens=2)
+    messages = (ChatMessage("system", "You answer tersely."), *users(*turns))
+    assert call.prompt_tokens == subject.backend.count_tokens(messages)
+    assert call.prompt_tokens > subject.backend.count_tokens(users(*turns[2:]))
+
+
+@pytest.mark.parametrize("question", QUESTIONS[:2])
+def test_i9_completion_tokens_in_the_ledger_are_those_of_the_completions_text(subject, question):
+    text, call = ask(subject, question)
+    with_text = subject.backend.count_tokens(users(question, text, "."))
+    without = subject.backend.count_tokens(users(question, "", "."))
+    unseen = call.completion_tokens - (with_text - without)
+    assert unseen in (0, 1), "but for the token that ends an answer, every token is in the text"
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_a_schema_keeps_the_completion_to_it(subject, name):
+    assert subject.backend.capabilities.schema
+    if not subject.enforces_schema:
+        pytest.skip("the scripted engine declares schemas and lets tests return anything")
+    form = {"type": "json_schema", "name": "form", "schema": SCHEMAS[name], "strict": True}
+    text, call = ask(subject, "Tell me about your favourite rivers.", max_tokens=160, response_format=form)
+    assert not call.truncated
+    jsonschema.validate(json.loads(text), SCHEMAS[name])
+
+
+def test_a_schema_that_forces_unicode_brings_it_back_unharmed(subject):
+    if not subject.enforces_schema:
+        assert UNICODE in ask(subject, UNICODE, max_tokens=200)[0]
+        return
+    choice = {"t": {"type": "string", "enum": [UNICODE]}}
+    schema = {"type": "object", "properties": choice, "required": ["t"], "additionalProperties": False}
+    form = {"type": "json_schema", "name": "form", "schema": schema}
+    text, _ = ask(subject, "Go.", max_tokens=160, response_format=form)
+    assert json.loads(text) == {"t": UNICODE}
+
+
+def test_json_mode_without_a_schema_gives_an_object_or_is_cut(subject):
+    if not subject.enforces_schema:
+        pytest.skip("the scripted engine declares schemas and lets tests return anything")
+    text, call = ask(subject, 'Return {"a": 1} as JSON.', max_tokens=64, response_format={"type": "json_object"})
+    assert text.lstrip().startswith("{")
+    assert call.truncated or isinstance(json.loads(text), dict)
+
+
+def test_i5_a_greedy_call_repeated_gives_the_same_text(subject):
+    first, _ = ask(subject, QUESTIONS[1])
+    ask(subject, QUESTIONS[3])
+    again, _ = ask(subject, QUESTIONS[1])
+    assert first == again
+
+
+def test_max_tokens_is_kept_to_and_the_cut_is_recorded(subject):
+    _, call = ask(subject, "Count from one to a hundred in words, slowly and with commas.", max_tokens=5)
+    assert call.completion_tokens == 5
+    assert (call.truncated, call.finish_reason, call.error) == (True, "length", None)
+
+
+def test_a_prompt_beyond_the_context_is_an_error_that_the_ledger_keeps(subject):
+    assert subject.backend.capabilities.context_length == 512
+    ledger = Ledger("long")
+    with ledger.scope("reader", Phase.READER), pytest.raises(dspy.ContextWindowExceededError):
+        subject.model("word " * 2000)
+    (call,) = ledger.calls
+    assert call.error is not None
+    assert call.error.startswith("ContextOverflow")
+    assert (call.query_id, call.role, call.phase, call.tokens) == ("long", "reader", Phase.READER, 0)
+
+
+def test_a_prompt_that_leaves_too_little_room_for_its_answer_overflows_too(subject):
+    messages = users("word " * 300)
+    room = subject.backend.capabilities.context_length - subject.backend.count_tokens(messages)
+    assert 0 < room < 300
+    with pytest.raises(ContextOverflow, match="1 more than the context of 512"):
+        subject.backend.complete(ChatRequest(messages, max_tokens=room + 1))
+
+
+def test_an_answer_may_fill_the_context_to_its_last_token(subject):
+    messages = users("Write a long story about a river that never ends. " * 20)
+    room = subject.backend.capabilities.context_length - subject.backend.count_tokens(messages)
+    assert room > 0
+    completion = subject.backend.complete(ChatRequest(messages, max_tokens=room))
+    assert 0 < completion.completion_tokens <= room
+
+
+def test_calls_are_charged_to_the_query_role_and_phase_in_whose_scope_they_are_made(subject):
+    outer, inner = Ledger("q1"), Ledger("q2")
+    with outer.scope("planner", Phase.AUX):
+        subject.model("One.", max_tokens=2)
+        with inner.scope("abstraction", Phase.INDEX):
+            subject.model("Two.", max_tokens=2)
+        with outer.scope("reader", Phase.READER):
+            subject.model("Three.", max_tokens=2)
+    assert [(c.query_id, c.role, c.phase) for c in outer.calls] == [
+        ("q1", "planner", Phase.AUX),
+        ("q1", "reader", Phase.READER),
+    ]
+    assert [(c.query_id, c.role, c.phase) for c in inner.calls] == [("q2", "abstraction", Phase.INDEX)]
+    assert outer.tokens(Phase.READER) == outer.calls[1].prompt_tokens + outer.calls[1].completion_tokens
+    assert {c.model for c in outer.calls} == {subject.backend.model}
+
+
+def test_four_threads_at_once_give_what_one_after_another_gives(subject):
+    alone = [ask(subject, question) for question in QUESTIONS]
+    with ThreadPoolExecutor(4) as threads:
+        together = list(threads.map(lambda question: ask(subject, question), QUESTIONS))
+    assert [call.prompt_tokens for _, call in together] == [call.prompt_tokens for _, call in alone]
+    assert all(call.error is None and call.completion_tokens > 0 for _, call in together)
+    if subject.exact:
+        assert [text for text, _ in together] == [text for text, _ in alone]
+
+
+def test_likelihood_prefers_the_plausible_continuation_and_is_metered(subject):
+    if not subject.backend.capabilities.prompt_logprobs:
+        pytest.skip("this engine offers no prompt log-probabilities, and says so")
+    ledger = Ledger("q")
+    context = "Paris is the capital of France. The capital of France is"
+    with ledger.scope("navigator", Phase.AUX):
+        plausible = subject.model.likelihood(context, " Paris.")
+        absurd = subject.model.likelihood(context, " umbrella seventeen.")
+        same = subject.model.likelihood(context, " Paris.")
+    assert 0 >= plausible > absurd
+    assert plausible == pytest.approx(same, abs=1e-3)
+    assert [call.role for call in ledger.calls] == ["navigator"] * 3
+    assert ledger.calls[0].prompt_tokens > 10
+
+
+def test_a_model_copied_for_an_optimiser_shares_the_engine_and_the_meter(subject):
+    ledger = Ledger("q")
+    warm = subject.model.copy(temperature=0.7)
+    with ledger.scope("planner", Phase.AUX):
+        warm("Hello.", max_tokens=2)
+    assert len(ledger.calls) == 1
+    assert subject.model.kwargs["temperature"] == 0.0
+
+
+def test_close_gives_the_engine_back_and_may_be_repeated(subject):
+    backend = subject.open()
+    assert backend.complete(ChatRequest(users("Hi."), max_tokens=2)).completion_tokens > 0
+    backend.close()
+    backend.close()

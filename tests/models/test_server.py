@@ -1,0 +1,318 @@
+"""Faults of transport against a real socket: what is retried, what is counted, what reaches the user."""
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import dspy
+import pytest
+
+from programs.errors import InputError, ModelUnavailable
+from programs.models.backend import ChatMessage, ChatRequest, ContextOverflow, TransportFault
+from programs.models.language_model import LanguageModel, RequestRefused
+from programs.models.ledger import Ledger, Phase
+from programs.models.server import ServerBackend
+from programs.models.transport import is_loopback
+from programs.models.wire import read_completion, read_echo, schema_probe
+
+REQUEST = ChatRequest((ChatMessage("user", "Hi."),), max_tokens=8)
+MODELS = {"data": [{"id": "tiny", "max_model_len": 256}, {"id": "other"}]}
+PATIENCE = {"hangs": 1.0}
+"""Seconds before a request is given up; 30 where no test waits for it, so that a busy machine is no fault."""
+Answer = Callable[[BaseHTTPRequestHandler, dict[str, Any]], None]
+
+
+def send(handler: BaseHTTPRequestHandler, body: Any, status: int = 200) -> None:
+    raw = body if isinstance(body, bytes) else json.dumps(body).encode()
+    handler.send_response(status)
+    handler.send_header("Content-Length", str(len(raw)))
+    handler.end_headers()
+    handler.wfile.write(raw)
+
+
+def completion(text: str | None, tokens: int = 3) -> dict[str, Any]:
+    return {
+        "choices": [{"message": {"content": text}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 11, "completion_tokens": tokens},
+    }
+
+
+def well(handler: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
+    send(handler, completion("fine"))
+
+
+def status(code: int, message: str = "no") -> Answer:
+    return lambda handler, body: send(handler, {"error": {"message": message}}, code)
+
+
+def hangs(handler: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
+    time.sleep(PATIENCE["hangs"] + 1)
+    handler.close_connection = True
+
+
+def breaks_off(handler: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
+    handler.send_response(200)
+    handler.send_header("Content-Length", "1000")
+    handler.end_headers()
+    handler.wfile.write(b'{"choices": [')
+    handler.close_connection = True
+
+
+def closes(handler: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
+    handler.close_connection = True
+
+
+def junk(handler: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
+    send(handler, b"<html>a proxy says hello</html>")
+
+
+def other_shape(handler: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
+    send(handler, {"choices": []})
+
+
+FAULTS = {
+    "500": status(500),
+    "503": status(503),
+    "429": status(429),
+    "hangs": hangs,
+    "breaks off": breaks_off,
+    "closes": closes,
+    "junk": junk,
+    "another shape": other_shape,
+}
+
+
+@dataclass
+class Endpoint:
+    """A server whose answers to chat completions are played in turn; the last repeats."""
+
+    url: str = ""
+    answers: list[Answer] = field(default_factory=lambda: [well])
+    seen: list[dict[str, Any]] = field(default_factory=list)
+    keys: list[str | None] = field(default_factory=list)
+    keeps_to_schemas: bool = True
+    tokenize: Answer = field(default_factory=lambda: status(404))
+    models: Answer = field(default_factory=lambda: lambda handler, body: send(handler, MODELS))
+
+    def chat(self, handler: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
+        if body["messages"] == schema_probe("tiny")["messages"]:
+            send(handler, completion('{"word": "qz7"}' if self.keeps_to_schemas else "Hello!"))
+            return
+        self.seen.append(body)
+        self.answers[min(len(self.seen), len(self.answers)) - 1](handler, body)
+
+
+@contextmanager
+def served(endpoint: Endpoint) -> Iterator[Endpoint]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            endpoint.keys.append(self.headers["Authorization"])
+            endpoint.models(self, {})
+
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            routes = {"/v1/chat/completions": endpoint.chat, "/tokenize": endpoint.tokenize}
+            routes.get(self.path, status(404))(self, body)
+
+        def log_message(self, *arguments: Any) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+    endpoint.url = f"http://127.0.0.1:{server.server_address[1]}"
+    yield endpoint
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def endpoint() -> Iterator[Endpoint]:
+    with served(Endpoint()) as running:
+        yield running
+
+
+def opened(endpoint: Endpoint, **options: Any) -> ServerBackend:
+    return ServerBackend(endpoint.url, "tiny", **{"timeout": 30.0, "retries": 2, "context": 4096, **options})
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_that_passes_is_retried_and_counted(endpoint, name):
+    backend = opened(endpoint, timeout=PATIENCE.get(name, 30.0))
+    endpoint.answers = [FAULTS[name], well]
+    answer = backend.complete(REQUEST)
+    assert (answer.text, answer.transport_retries) == ("fine", 1)
+    assert len(endpoint.seen) == 2
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_that_stays_ends_as_a_transport_fault_after_the_bounded_retries(endpoint, name):
+    backend = opened(endpoint, retries=1, timeout=PATIENCE.get(name, 30.0))
+    endpoint.answers = [FAULTS[name]]
+    with pytest.raises(TransportFault) as caught:
+        backend.complete(REQUEST)
+    assert caught.value.retries == 1
+    assert len(endpoint.seen) == 2
+
+
+def test_without_retries_there_is_one_attempt(endpoint):
+    backend = opened(endpoint, retries=0)
+    endpoint.answers = [status(500)]
+    with pytest.raises(TransportFault):
+        backend.complete(REQUEST)
+    assert len(endpoint.seen) == 1
+
+
+def test_retries_and_faults_are_in_the_ledger(endpoint):
+    model = LanguageModel(opened(endpoint, retries=1))
+    ledger = Ledger("q")
+    endpoint.answers = [status(500), well, status(500)]
+    with ledger.scope("planner", Phase.AUX):
+        model("Hi.")
+        with pytest.raises(dspy.LMTransportError):
+            model("Hi.")
+    assert [(c.transport_retries, c.error is None) for c in ledger.calls] == [(1, True), (1, False)]
+    assert [c.tokens for c in ledger.calls] == [14, 0]
+
+
+def test_a_malformed_completion_is_no_fault_of_transport(endpoint):
+    backend = opened(endpoint)
+    endpoint.answers = [lambda handler, body: send(handler, completion("{not json"))]
+    answer = backend.complete(ChatRequest(REQUEST.messages, 8, schema={"type": "object"}))
+    assert (answer.text, answer.transport_retries) == ("{not json", 0)
+
+
+@pytest.mark.parametrize("code", [400, 404, 422, 501])
+def test_a_refusal_is_not_retried_and_shows_the_servers_message(endpoint, code):
+    backend = opened(endpoint)
+    endpoint.answers = [status(code, "the schema keyword 'foo' is unknown")]
+    with pytest.raises(ModelUnavailable, match="schema keyword 'foo'"):
+        backend.complete(REQUEST)
+    assert len(endpoint.seen) == 1
+
+
+def test_a_refusal_goes_through_dspy_as_an_error_for_the_user_and_is_in_the_ledger(endpoint):
+    model = LanguageModel(opened(endpoint))
+    endpoint.answers = [status(400, "no such thing")]
+    ledger = Ledger("q")
+    with ledger.scope("planner", Phase.AUX), pytest.raises(RequestRefused, match="no such thing") as caught:
+        model("Hi.")
+    assert isinstance(caught.value, ModelUnavailable)
+    assert ledger.calls[0].error is not None
+
+
+def test_a_prompt_that_the_server_finds_too_long_is_a_context_overflow(endpoint):
+    backend = opened(endpoint)
+    endpoint.answers = [status(400, "This model's maximum context length is 256 tokens. However, your prompt …")]
+    with pytest.raises(ContextOverflow, match="256"):
+        backend.complete(REQUEST)
+
+
+def test_where_the_server_counts_tokens_room_is_checked_before_the_call(endpoint):
+    endpoint.tokenize = lambda handler, body: send(handler, {"count": 250})
+    backend = opened(endpoint)
+    assert backend.count_tokens(REQUEST.messages) == 250
+    with pytest.raises(ContextOverflow, match="2 more than the context of 256"):
+        backend.complete(REQUEST)
+    assert endpoint.seen == []
+
+
+def test_where_the_server_does_not_count_tokens_a_one_token_completion_tells(endpoint):
+    backend = opened(endpoint)
+    assert backend.count_tokens(REQUEST.messages) == 11
+    assert endpoint.seen[0]["max_tokens"] == 1
+
+
+def test_capabilities_are_what_the_server_was_found_to_do(endpoint):
+    able = opened(endpoint).capabilities
+    assert (able.schema, able.prompt_logprobs, able.context_length) == (True, False, 256)
+    assert opened(endpoint, context=100).capabilities.context_length == 100
+
+
+def test_a_server_that_ignores_schemas_is_found_out(endpoint):
+    endpoint.keeps_to_schemas = False
+    assert opened(endpoint).capabilities.schema is False
+
+
+def test_no_server_is_an_error_that_names_the_address_and_the_remedy():
+    with served(Endpoint()) as gone:
+        url = gone.url
+    with pytest.raises(ModelUnavailable, match="start the server") as caught:
+        ServerBackend(url, "tiny", retries=0, timeout=1.0)
+    assert url in str(caught.value)
+
+
+def test_a_model_that_is_not_served_is_an_error_that_lists_those_that_are(endpoint):
+    with pytest.raises(ModelUnavailable, match="does not serve 'absent'; it serves other, tiny"):
+        ServerBackend(endpoint.url, "absent", retries=0)
+
+
+def test_an_address_that_is_none_is_the_users_to_mend():
+    with pytest.raises(InputError, match="not an address"):
+        ServerBackend("http://127.0.0.1:notaport", "tiny", retries=0)
+
+
+def test_an_address_without_a_scheme_says_that_the_address_may_be_wrong():
+    with pytest.raises(ModelUnavailable, match="correct the address"):
+        ServerBackend("127.0.0.1:1", "tiny", retries=0)
+
+
+def test_the_address_may_end_in_v1_or_not(endpoint):
+    endpoint.url += "/v1/"
+    assert opened(endpoint).complete(REQUEST).text == "fine"
+
+
+def test_the_key_is_sent_and_never_shown(endpoint):
+    key = "sk-very-secret"
+    endpoint.models = status(401, f"bad key {key}")
+    with pytest.raises(ModelUnavailable, match="api_key_env") as caught:
+        opened(endpoint, api_key=key)
+    assert endpoint.keys == [f"Bearer {key}"]
+    assert key not in str(caught.value)
+
+
+def test_a_completion_without_content_is_empty_text():
+    assert read_completion(completion(None, tokens=1)).text == ""
+
+
+def echoed(tokens: list[str]) -> dict[str, Any]:
+    scores = [None, *(-float(i) for i in range(1, len(tokens)))]
+    return {
+        "choices": [{"logprobs": {"tokens": tokens, "token_logprobs": scores}}],
+        "usage": {"prompt_tokens": len(tokens), "completion_tokens": 0},
+    }
+
+
+def test_likelihood_averages_the_tokens_that_start_in_the_continuation():
+    assert read_echo(echoed(["The", " sky", " is", " blue", "."]), " blue.").mean_logprob == -3.5
+
+
+def test_likelihood_is_not_shifted_by_a_token_before_the_text():
+    assert read_echo(echoed(["<s>", "The", " sky", " is", " blue"]), " blue").mean_logprob == -4.0
+
+
+def test_likelihood_leaves_a_straddling_token_to_the_context():
+    assert read_echo(echoed(["The", " sky", " is", " blue", "."]), "ue.").mean_logprob == -4.0
+
+
+def test_likelihood_of_a_continuation_inside_one_token_is_that_tokens():
+    assert read_echo(echoed(["The", " sky", " is", " blue"]), "ue").mean_logprob == -3.0
+
+
+def test_likelihood_counts_every_token_of_a_character_that_has_several():
+    assert read_echo(echoed(["a", " b", "", "", "☕"]), "☕").mean_logprob == -3.0
+
+
+@pytest.mark.parametrize(
+    ("host", "loopback"),
+    [("127.0.0.1", True), ("[::1]", True), ("localhost", True), ("example.org", False), ("10.0.0.1", False)],
+)
+def test_loopback_is_recognised(host, loopback):
+    assert is_loopback(host) is loopback
