@@ -17,7 +17,7 @@ lint: .venv/.stamp-dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test-vllm: .venv/.stamp-dev .venv-vllm/.stamp  ## the conformance suite against a real vLLM server
+test-vllm: .venv/.stamp-dev  ## the conformance suite against a real vLLM server, in an environment of its own
 	$(BIN)/python tests/vllm/serve.py
 
 bench: .venv/.stamp-dev  ## measurements; nothing here asserts a time
@@ -34,13 +34,6 @@ recall: .venv/.stamp-dev  ## evidence recall on LongBench dev rows: make recall 
 
 .venv/.stamp-dev: .venv/.stamp-run
 	@$(PIP) --editable ".[dev]"
-	@touch $@
-
-.venv-vllm/.stamp: tests/vllm/requirements.txt
-	@test -x .venv-vllm/bin/python || $(PYTHON) -m venv .venv-vllm
-	@echo "Installing vLLM for CPUs into .venv-vllm (several minutes, once) …"
-	@.venv-vllm/bin/python -m pip install --quiet --disable-pip-version-check -r tests/vllm/requirements.txt
-	@.venv-vllm/bin/python -m pip uninstall --quiet --yes torchvision torchaudio torchcodec
 	@touch $@
 
 clean:

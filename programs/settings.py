@@ -45,8 +45,8 @@ class EncoderSettings(Section):
 
     engine: Literal["onnx", "sentence-transformers", "hashed"] = "onnx"
     model: str = "bge-small-en-v1.5"
-    relation_threshold: float = Field(0.86, ge=-1, le=1)
-    topic_threshold: float = Field(0.80, ge=-1, le=1)
+    relation_threshold: float = Field(0.80, ge=-1, le=1)
+    topic_threshold: float = Field(0.74, ge=-1, le=1)
 
 
 class CrossEncoderSettings(Section):
@@ -80,7 +80,9 @@ class NavigationSettings(Section):
     beam: int = Field(4, ge=1, description="K: incomplete traces kept")
     candidates: int = Field(32, ge=1, description="Cmax: candidates scored in a traversal")
     depth: int = Field(3, ge=3, description="hmax; a deepened graph raises it to its own depth")
-    paths: Literal["one", "target"] = Field("one", description="one trace a cycle (paper), or one a plan target (D12)")
+    paths: Literal["one", "target", "plan"] = Field(
+        "one", description="one trace a cycle (paper), one a plan target (D12), or one for the query and one a target"
+    )
     chain: bool = Field(
         False, description="read a target together with the most telling sentences of what was already reached"
     )

@@ -135,7 +135,7 @@ class StateRAG(dspy.Module):  # type: ignore[misc]
             ledger=ledger,
             memories={role: memory.handle(role) for role in OPERATORS},
         )
-        most_traces = 1 if self.settings.navigation.paths == "one" else MAX_TARGETS
+        most_traces = 1 if self.settings.navigation.paths == "one" else MAX_TARGETS + 1
         contract = Contract(graph, query.collection.texts, self.settings.limits(most_traces), memory.readable)
         operators = {
             Role.PLANNER: self.planner,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import time
 from collections.abc import Iterator
 from typing import Any, NoReturn
@@ -27,6 +28,9 @@ from programs.models.backend import (
 from programs.models.ledger import Call, current_scope
 
 DEFAULT_MAX_TOKENS = 512
+
+# DSPy warns on stderr at each cut completion; the ledger has it, and a rejection says it where it matters.
+logging.getLogger("dspy.clients.lm").setLevel(logging.ERROR)
 FAULTS = (ContextOverflow, TransportFault, ModelUnavailable)
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import dspy
 
 from programs.contract import Reason
-from programs.roles.quotes import RECORDS, telling
+from programs.roles.quotes import quotes, telling
 from programs.roles.scorers import Goal, TraceScorer
 from programs.roles.view import ProposalFault, View, asking
 from programs.state import Path, Role, Trace
@@ -29,8 +29,9 @@ class Navigator(dspy.Module):  # type: ignore[misc]
         goals = goals_of(view)
         spent = 0
         with asking(view.tools.ledger, Role.NAVIGATOR):
+            known = quotes(view) if view.cycle > 1 else []
             for i, goal in enumerate(goals):
-                goal = chained(view, goal, path)
+                goal = chained(view, goal, known)
                 share = (view.tools.settings.navigation.candidates - spent) // (len(goals) - i)
                 found = navigate(
                     view.tools.graph,
@@ -44,6 +45,7 @@ class Navigator(dspy.Module):  # type: ignore[misc]
                 if found.completed:
                     path.append(found.completed[0].trace)
                     taken.add(path[-1][-1])
+                    known = [telling(view, goal.text, view.tools.graph.text(path[-1][-1]))]
         if not path:
             raise ProposalFault(Reason.NO_PROPOSAL, "no trace reached an Evidence node within the limits")
         return dspy.Prediction(value=unique(path))
@@ -55,19 +57,18 @@ def goals_of(view: View) -> list[Goal]:
     assert plan is not None  # the Planner's commit precedes this role's turn
     if view.tools.settings.navigation.paths == "one":
         return [Goal(text=f"{view.query} {plan.text}", plan=plan.text)]
-    return [Goal(text=target, plan=target) for target in dict.fromkeys(plan.targets)]
+    whole = [view.query] if view.tools.settings.navigation.paths == "plan" else []
+    return [Goal(text=target, plan=target) for target in dict.fromkeys([*whole, *plan.targets])]
 
 
-def chained(view: View, goal: Goal, path: list[Trace]) -> Goal:
-    """Read a goal together with what earlier traces and cycles found: a second hop is named by the first.
+def chained(view: View, goal: Goal, known: list[str]) -> Goal:
+    """Read a goal together with what the goal before it, or the cycle before, found: a hop is named by the last one.
 
     "Where was the founder born?" is like no document until the founder's name stands beside it.
     """
-    graph = view.tools.graph
-    found = [record.text for record in view.earlier[:RECORDS]] + [graph.text(trace[-1]) for trace in path]
-    if not view.tools.settings.navigation.chain or not found:
+    if not view.tools.settings.navigation.chain or not known:
         return goal
-    return replace(goal, text=" ".join([goal.text, *telling(view, goal.text, found)]))
+    return replace(goal, text=" ".join([goal.text, *known]))
 
 
 def unique(path: list[Trace]) -> Path:

@@ -51,7 +51,7 @@ def describe(view: View) -> str:
     if state.plan is None:
         return "empty"
     lines = [f"previous plan: {state.plan.text}", "evidence so far:"]
-    return "\n".join([*lines, *quotes(view)])
+    return "\n".join([*lines, *(f"- {quote}" for quote in quotes(view))])
 
 
 def offered(view: View) -> str:

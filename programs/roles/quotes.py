@@ -1,9 +1,8 @@
-"""The most telling sentences of texts, for a Planner that revises and a Navigator that follows a chain."""
+"""The most telling passages of texts, for a Planner that revises and a Navigator that follows a chain."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from programs.roles.view import View
 RECORDS = 3
 """Records quoted: the Retriever's best."""
 SENTENCES = 2
-"""Sentences quoted at a time."""
+"""Sentences quoted together: "It was founded by …" says little without the sentence before it."""
 LONGEST = 300
 """Characters of a sentence that are quoted, since not every text has full stops."""
 
@@ -20,17 +19,17 @@ END = re.compile(r"(?<=[.!?。！？])\s+|\n+")
 
 
 def quotes(view: View) -> list[str]:
-    """Quote the best records' best sentences, for the plan's wants."""
+    """Quote each of the best records where it bears most on the plan's wants."""
     assert view.state.plan is not None  # only a state with a plan is described
     wanted = " ".join((view.query, *view.state.plan.targets))
-    return [f"- {' … '.join(telling(view, wanted, [record.text]))}" for record in view.state.evidence[:RECORDS]]
+    return [telling(view, wanted, record.text) for record in view.state.evidence[:RECORDS]]
 
 
-def telling(view: View, wanted: str, texts: Sequence[str]) -> list[str]:
-    """Pick the sentences that bear most on what is wanted, in the order in which they stand."""
-    sentences = [part.strip()[:LONGEST] for text in texts for part in END.split(text) if part.strip()]
+def telling(view: View, wanted: str, text: str) -> str:
+    """Pick the sentences of a text, next to each other, that bear most on what is wanted."""
+    sentences = [part.strip()[:LONGEST] for part in END.split(text) if part.strip()]
     if len(sentences) <= SENTENCES:
-        return sentences
-    similarity = view.tools.encoder.encode_passages(sentences) @ view.tools.query_vector(wanted)
-    chosen = np.argsort(-similarity, kind="stable")[:SENTENCES]
-    return [sentences[i] for i in sorted(chosen)]
+        return " ".join(sentences)
+    windows = [" ".join(sentences[i : i + SENTENCES]) for i in range(len(sentences) - SENTENCES + 1)]
+    similarity = view.tools.encoder.encode_passages(windows) @ view.tools.query_vector(wanted)
+    return windows[int(np.argmax(similarity))]

@@ -50,6 +50,7 @@ class Verifier(dspy.Module):  # type: ignore[misc]
         return Verdict(label=VerdictLabel(said.verdict), justification=said.justification)
 
     def _count(self, view: View) -> Verdict:
+        """Count a target as covered by a record that bears on it, read in the query: "street" alone says nothing."""
         tools = view.tools
         assert view.state.plan is not None  # the Planner's commit precedes this role's turn
         if tools.cross_encoder is None:
@@ -60,7 +61,7 @@ class Verifier(dspy.Module):  # type: ignore[misc]
             missing = [
                 target
                 for target in view.state.plan.targets
-                if float(tools.cross_encoder.score(target, texts).max()) < threshold
+                if float(tools.cross_encoder.score(f"{view.query} {target}", texts).max()) < threshold
             ]
         if missing:
             return Verdict(label=VerdictLabel.FAIL, justification="No evidence yet for: " + "; ".join(missing))

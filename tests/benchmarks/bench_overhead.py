@@ -48,18 +48,20 @@ def main() -> None:
     encoder, cross_encoder = open_encoder(base.encoder), open_cross_encoder(base.cross_encoder)
     question = load_sample().examples[0].query.question
 
-    def program(**answers) -> tuple[StateRAG, LanguageModel]:
+    def program(**answers) -> StateRAG:
         model = LanguageModel(ScriptedBackend(RoleScript(**answers)))
-        return StateRAG(Runtime(base, model, model, encoder, cross_encoder), workload="bench"), model
+        return StateRAG(Runtime(base, model, model, encoder, cross_encoder), workload="bench")
 
     def query(i: int) -> Query:
         return Query(query_id=f"q{i}", question=question, collection=collection, position=i)
 
-    released, _ = program()
+    released = program()
     record = released.run(query(0))
     leaves = released._shared.graphs[collection.digest].leaves
     median, high = times(lambda i: released.run(query(i + 1)))
-    print(f"{leaves} regions, graph kept, {record.cycles} cycle, {len(record.calls)} calls: median {median:.1f} ms, 95th {high:.1f} ms")
+    print(
+        f"{leaves} regions, graph kept, {record.cycles} cycle, {len(record.calls)} calls: median {median:.1f} ms, 95th {high:.1f} ms"
+    )
 
     def rebuilt(i: int) -> None:
         released._shared.graphs.clear()
@@ -68,7 +70,7 @@ def main() -> None:
     median, high = times(rebuilt)
     print(f"{leaves} regions, graph built anew from cached vectors: median {median:.1f} ms, 95th {high:.1f} ms")
 
-    revised, model = program(verifier=fail("x"))
+    revised = program(verifier=fail("x"))
     record = revised.run(query(0))
     median, high = times(lambda i: revised.run(query(i + 1)))
     print(f"{record.cycles} cycles, {len(record.calls)} calls: median {median:.1f} ms, 95th {high:.1f} ms")

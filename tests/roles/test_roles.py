@@ -1,0 +1,154 @@
+"""The roles' own rules: coverage, ranking, chains, scorers."""
+
+from __future__ import annotations
+
+import json
+
+import dspy
+import pytest
+
+from programs.errors import ModelUnavailable
+from programs.models.adapter import TemplateAdapter
+from programs.models.backend import Capabilities
+from programs.models.language_model import LanguageModel
+from programs.models.ledger import Ledger
+from programs.models.runtime import Runtime, check_capabilities
+from programs.models.scripted import HashedEncoder, OverlapCrossEncoder, ScriptedBackend
+from programs.roles.navigator import Navigator, chained, goals_of
+from programs.roles.retriever import Retriever
+from programs.roles.verifier import Verifier
+from programs.roles.view import View
+from programs.state import Role, State, VerdictLabel
+from signatures.planner import Plan
+from tests.support.scripts import RoleScript
+from tests.support.worlds import make_world, test_settings
+
+PLAN = Plan(objective="find", targets=("observatory lens dome", "harbour ferry pier"))
+
+
+def turn(path_nodes=(), evidence_nodes=(), script=None, earlier_nodes=(), cycle=1, **branches):
+    """Make a role's view after the commits that precede its turn."""
+    world = make_world(test_settings(**branches), script=script or RoleScript())
+    memory = world.query()
+    contract = world.contract(memory)
+    graph = world.graph
+
+    def trace(node):
+        steps = [node]
+        while steps[0] != graph.root:
+            steps.insert(0, graph.parents(steps[0])[0])
+        return tuple(steps)
+
+    state = contract.commit(State(), Role.PLANNER, PLAN, 1)
+    earlier = tuple(graph.record(n, 1) for n in earlier_nodes)
+    if path_nodes:
+        state = contract.commit(state, Role.NAVIGATOR, tuple(trace(n) for n in path_nodes), cycle)
+    if evidence_nodes:
+        state = contract.commit(state, Role.RETRIEVER, tuple(graph.record(n, cycle) for n in evidence_nodes), cycle)
+    assert isinstance(state, State)
+    tools = world.tools(memory, Ledger("q"))
+    return View(query="where is the lens?", state=state, revision="", cycle=cycle, earlier=earlier, tools=tools)
+
+
+def propose(role, view):
+    with dspy.context(adapter=TemplateAdapter()):
+        return role(view).value
+
+
+def nodes_about(view, word):
+    return [n for n in view.tools.graph.evidence_nodes if word in view.tools.graph.text(n)]
+
+
+def test_coverage_passes_when_every_target_has_a_record_and_names_those_that_do_not():
+    probe = turn()
+    lens, ferry = nodes_about(probe, "observatory")[0], nodes_about(probe, "ferry")[0]
+    rule = {"verifier": {"rule": "coverage", "threshold": 0.4}}
+    both = propose(Verifier(), turn((lens, ferry), (lens, ferry), **rule))
+    one = propose(Verifier(), turn((lens,), (lens,), **rule))
+    assert both.label is VerdictLabel.PASS
+    assert one.label is VerdictLabel.FAIL
+    assert "harbour ferry pier" in one.justification
+    assert "observatory" not in one.justification
+
+
+def test_both_asks_the_model_only_when_coverage_passes():
+    lens = nodes_about(turn(), "observatory")[0]
+    for threshold, asked in ((0.9, 0), (0.0, 1)):
+        script = RoleScript(verifier=json.dumps({"verdict": "FAIL", "justification": "no"}))
+        propose(Verifier(), turn((lens,), (lens,), script=script, verifier={"rule": "both", "threshold": threshold}))
+        assert len(script.asked("verifier")) == asked
+
+
+def test_the_retriever_keeps_at_most_the_cap_best_first_and_may_carry_earlier_records():
+    probe = turn()
+    lens, ferry = nodes_about(probe, "observatory")[0], nodes_about(probe, "ferry")[0]
+    view = turn((lens,), earlier_nodes=(ferry,), cycle=2)
+    kept = propose(Retriever(), view)
+    assert len(kept) <= 7
+    assert {record.cycle for record in kept} == {1, 2}
+    strict = propose(Retriever(), turn((lens,), earlier_nodes=(ferry,), cycle=2, lifecycle={"carry": False}))
+    assert {record.cycle for record in strict} == {2}
+
+
+def test_a_minimum_relevance_drops_all_but_the_best():
+    cello = nodes_about(turn(), "cello")[0]
+    kept = propose(Retriever(), turn((cello,), retriever={"ranker": "cross-encoder", "minimum": 1.0}))
+    loose = propose(Retriever(), turn((cello,), retriever={"ranker": "cross-encoder", "minimum": 0.0}))
+    assert len(kept) == 1
+    assert len(loose) > 1
+
+
+def test_terminals_come_first_when_asked_for():
+    probe = turn()
+    cello, ferry = nodes_about(probe, "cello")[0], nodes_about(probe, "ferry")[-1]
+    view = turn((cello, ferry), retriever={"ranker": "cross-encoder", "terminals": True})
+    ends = {view.tools.graph.record(n, 1).evidence_id for n in (cello, ferry)}
+    assert {record.evidence_id for record in propose(Retriever(), view)[:2]} == ends
+
+
+def test_a_chained_goal_carries_what_was_already_reached():
+    for chain in (False, True):
+        view = turn(navigation={"paths": "target", "chain": chain, "scorer": {"embedding": 1.0}})
+        goal = goals_of(view)[1]
+        found = chained(view, goal, ["the lens was ground by Tarn"])
+        assert (found.text != goal.text) is chain
+        assert found.text.startswith(goal.text)
+        assert found.plan == goal.plan
+
+
+@pytest.mark.parametrize("scorer", ["embedding", "cross-encoder", "likelihood", "listwise"])
+def test_every_scorer_completes_a_trace_within_the_candidate_budget(scorer):
+    view = turn(navigation={"scorer": {scorer: 1.0}, "candidates": 12})
+    (trace,) = propose(Navigator(), view)
+    assert trace[0] == view.tools.graph.root
+    assert trace[-1] in view.tools.graph.evidence_nodes
+    calls = [call for call in view.tools.ledger.calls if call.role == "navigator"]
+    assert bool(calls) is (scorer in ("likelihood", "listwise"))
+    assert len(calls) <= 12
+
+
+def test_scorers_can_be_mixed_by_weight():
+    view = turn(navigation={"scorer": {"embedding": 1.0, "cross-encoder": 3.0}})
+    assert propose(Navigator(), view)
+
+
+class Unable(ScriptedBackend):
+    @property
+    def capabilities(self):
+        return Capabilities(schema=self.model != "no-schema", prompt_logprobs=False, context_length=4096)
+
+
+@pytest.mark.parametrize(
+    ("model", "branches", "cross_encoder", "said"),
+    [
+        ("no-schema", {}, True, "schema"),
+        ("plain", {"navigation": {"scorer": {"likelihood": 1.0}}}, True, "log-probabilities"),
+        ("plain", {"verifier": {"rule": "coverage"}}, False, "verifier.rule"),
+        ("plain", {"navigation": {"scorer": {"cross-encoder": 1.0}}}, False, "navigation.scorer"),
+    ],
+)
+def test_a_missing_capability_is_said_at_start(model, branches, cross_encoder, said):
+    lm = LanguageModel(Unable(RoleScript(), model=model))
+    encoder = OverlapCrossEncoder() if cross_encoder else None
+    with pytest.raises(ModelUnavailable, match=said):
+        check_capabilities(Runtime(test_settings(**branches), lm, lm, HashedEncoder(), encoder))
