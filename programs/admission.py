@@ -21,7 +21,7 @@ Evidence = tuple[EvidenceRecord, ...]
 def initial_evidence(graph: TypedGraph, query_vector: npt.NDArray[np.float32], keep: int) -> Evidence:
     """Give E⁰: the Evidence leaves most similar to the query, best first, ties by node order."""
     nodes = graph.evidence_nodes
-    similarity = np.stack([graph.vector(node) for node in nodes]) @ query_vector
+    similarity = graph.vectors[nodes.start : nodes.stop] @ query_vector
     order = np.argsort(-similarity, kind="stable")[:keep]
     return tuple(graph.record(nodes[i], 0) for i in order)
 

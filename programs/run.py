@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+import warnings
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -38,13 +38,20 @@ Overrides = Annotated[list[str], typer.Option("--set", help="change a setting: k
 def plain_errors() -> Iterator[None]:
     """Turn a fault that the user can mend into one line and exit code 2, and Ctrl-C into exit code 130."""
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.showwarning = show_warning
+            yield
     except StateRAGError as error:
         err.print(Text.assemble(("error: ", "bold red"), str(error)))
         raise typer.Exit(2) from error
     except KeyboardInterrupt:
         err.print("stopped")
         raise typer.Exit(130) from None
+
+
+def show_warning(message: Warning | str, *_: object, **__: object) -> None:
+    """Say a warning in a line, without the place in the code that Python would show."""
+    err.print(Text.assemble(("warning: ", "bold yellow"), str(message)))
 
 
 @app.callback(invoke_without_command=True)
@@ -60,19 +67,25 @@ def run_sample(settings: Settings) -> None:
     from metrics.answers import containment_accuracy
     from metrics.evidence import source_recall
     from programs.methods.staterag import StateRAG
+    from programs.report.bars import bars
     from programs.report.console import print_record, print_states, results_table
     from programs.workloads.sample import load_sample
 
     sample = load_sample()
     program = StateRAG(open_models(settings), workload="sample")
     rows = []
-    with progress("questions", len(sample.examples)) as advance:
-        for example in sample.examples:
-            record = program.run(example.query)
-            right = containment_accuracy(record.answer, example.reference.answers) == 1.0
-            recall = source_recall([item.source_id for item in record.evidence], example.reference.supporting)
-            rows.append((record, example.reference.answers, right, recall))
-            advance()
+    try:
+        with bars(err) as show:
+            for done, example in enumerate(sample.examples):
+                show("questions", done, len(sample.examples))
+                record = program.run(example.query)
+                right = containment_accuracy(record.answer, example.reference.answers) == 1.0
+                recall = source_recall([item.source_id for item in record.evidence], example.reference.supporting)
+                rows.append((record, example.reference.answers, right, recall))
+    except KeyboardInterrupt:
+        if not rows:
+            raise
+        err.print("stopped; this is what was answered until then")
     shown = max((record for record, *_ in rows), key=lambda record: (record.cycles, len(record.states)))
     out.rule("One query, state by state")
     print_states(shown, out)
@@ -97,6 +110,7 @@ def ask(
     with plain_errors():
         from programs.documents.text import load_documents
         from programs.methods.staterag import StateRAG
+        from programs.report.bars import bars
         from programs.report.console import print_record, print_states
         from programs.workloads.query import Query, check_question
 
@@ -105,7 +119,7 @@ def ask(
         collection = load_documents([*docs, *(more or [])])
         program = StateRAG(open_models(settings))
         query = Query(query_id="ask", question=question, collection=collection, position=0)
-        with err.status("answering …"):
+        with bars(err):
             record = program.run(query)
         if as_json:
             sys.stdout.write(record.model_dump_json() + "\n")
@@ -162,22 +176,6 @@ def open_models(settings: Settings) -> Runtime:
 
     with err.status("loading models …"):
         return open_runtime(settings)
-
-
-@contextmanager
-def progress(what: str, total: int) -> Iterator[Callable[[], None]]:
-    """Show a bar with a rate on stderr."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    rate = TextColumn("{task.fields[rate]}")
-    with Progress(*columns, rate, console=err) as bar:
-        task = bar.add_task(what, total=total, rate="")
-
-        def advance() -> None:
-            bar.advance(task)
-            done = bar.tasks[0]
-            bar.update(task, rate=f"{(done.finished_time or done.elapsed or 0) / done.completed:.1f} s each")
-
-        yield advance
 
 
 def models_table() -> Table:

@@ -13,7 +13,7 @@ from typing import Any
 import dspy
 
 from programs.carriers.typed import TypedCarrier
-from programs.contract import Contract
+from programs.contract import Contract, Fault
 from programs.controller import Controller
 from programs.documents.collection import Collection
 from programs.memory.artifacts import Kind, MemoryScope
@@ -104,7 +104,7 @@ class StateRAG(dspy.Module):  # type: ignore[misc]
                     graph = self._graph(query.collection, ledger, memory)
                     indexed = time.perf_counter()
                     self._control(query, graph, ledger, memory, trail)
-                except dspy.LMError as error:
+                except (dspy.LMError, Fault) as error:  # spent tokens and committed states are kept
                     trail.status, trail.error = "incomplete", f"{type(error).__name__}: {error}"
                 use = MemoryUse(reads=memory.reads, hits=memory.hits)
         latency = Latency(index=indexed - started, online=time.perf_counter() - indexed)

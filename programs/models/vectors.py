@@ -19,6 +19,7 @@ from programs.models.content_store import ContentStore
 from programs.models.encoder import CrossEncoder, Encoder, Span, Vectors
 from programs.models.ledger import charge_encoder, uncharged
 from programs.models.verified import cache_folder
+from programs.progress import report
 
 IN_MEMORY = 20_000
 """Results kept in memory; 384 dimensions make 30 MB of them."""
@@ -62,6 +63,8 @@ class ContentCache:
             self._store.put(fresh)
             self._remember(fresh)
             results.update(fresh)
+            if len(order) > KEEP_EVERY:
+                report("encoding", min(at + KEEP_EVERY, len(order)), len(order))
         return results
 
     def close(self) -> None:
