@@ -33,10 +33,11 @@ class Navigator(dspy.Module):  # type: ignore[misc]
             for i, goal in enumerate(goals):
                 goal = chained(view, goal, known)
                 share = (view.tools.settings.navigation.candidates - spent) // (len(goals) - i)
+                vector = view.tools.query_vector(goal.text)
                 found = navigate(
                     view.tools.graph,
-                    view.tools.query_vector(goal.text),
-                    TraceScorer(view, goal, self.score),
+                    vector,
+                    TraceScorer(view, goal, vector, self.score),
                     view.tools.settings.navigation,
                     budget=share,
                     avoid=taken,

@@ -13,6 +13,7 @@ from programs.contract import Reason
 from programs.errors import ModelUnavailable
 from programs.keys import content_key
 from programs.memory.artifacts import Kind, MemoryScope
+from programs.models.encoder import Vectors
 from programs.roles.view import ProposalFault, View
 from programs.state import Role, Trace
 from signatures.navigator import TraceScores
@@ -29,9 +30,10 @@ class Goal:
 class TraceScorer:
     """Scores candidate traces for one goal: the weighted mean of the configured scorers, each in [0, 1]."""
 
-    def __init__(self, view: View, goal: Goal, predictor: Any) -> None:
+    def __init__(self, view: View, goal: Goal, vector: Vectors, predictor: Any) -> None:
         self._view = view
         self._goal = goal
+        self._vector = vector
         self._predictor = predictor
 
     def __call__(self, traces: Sequence[Trace]) -> list[float]:
@@ -46,9 +48,8 @@ class TraceScorer:
         return [self._view.tools.graph.text(trace[-1]) for trace in traces]
 
     def _embedding(self, traces: Sequence[Trace]) -> Any:
-        tools = self._view.tools
-        vectors = np.stack([tools.graph.vector(trace[-1]) for trace in traces])
-        return (1.0 + vectors @ tools.query_vector(self._goal.text)) / 2.0
+        vectors = self._view.tools.graph.vectors[[trace[-1] for trace in traces]]
+        return (1.0 + vectors @ self._vector) / 2.0
 
     def _cross_encoder(self, traces: Sequence[Trace]) -> Any:
         scorer = self._view.tools.cross_encoder
