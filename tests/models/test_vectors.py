@@ -11,11 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from programs.keys import content_bytes
 from programs.models import vectors
 from programs.models.cross_encoder import OnnxCrossEncoder
 from programs.models.ledger import Ledger, Phase, charge_encoder
 from programs.models.onnx_encoder import OnnxEncoder
-from programs.models.vectors import CachedCrossEncoder, CachedEncoder, content_key
+from programs.models.vectors import CachedCrossEncoder, CachedEncoder
 
 
 class CountingEncoder:
@@ -26,6 +27,7 @@ class CountingEncoder:
     def __init__(self, name="counting"):
         self.name = name
         self.asked = []
+        self.tokenised = []
 
     def encode_passages(self, texts):
         return self._encode(texts, 1.0)
@@ -34,12 +36,15 @@ class CountingEncoder:
         return self._encode(texts, -1.0)
 
     def spans(self, text):
-        self.asked.append(text)
+        self.tokenised.append(text)
         return [(i, i + 1) for i, c in enumerate(text) if not c.isspace()]
 
     def score(self, query, texts):
         self.asked += texts
         return np.array([1 / (1 + len(query) + len(text)) for text in texts], dtype=np.float64)
+
+    def tokens(self, query, text):
+        return len(query) + len(text)
 
     def _encode(self, texts, sign):
         self.asked += texts
@@ -68,6 +73,17 @@ def test_a_text_is_encoded_and_charged_once_in_memory_and_across_openings(path):
     assert again.asked == []
 
 
+def test_I5_a_query_is_charged_alike_whether_a_result_is_computed_or_remembered(path):
+    charged = []
+    for _ in range(2):
+        ledger = Ledger("q")
+        with ledger.scope("test", Phase.AUX):
+            CachedEncoder(CountingEncoder(), path).encode_passages(["abc", "de", "abc"])
+            CachedCrossEncoder(CountingEncoder(), path).score("q", ["abc"])
+        charged.append(ledger.encoder_tokens)
+    assert charged == [3 + 2 + 4, 3 + 2 + 4]
+
+
 def test_models_and_modes_do_not_share_vectors(path):
     one, other = CountingEncoder("one"), CountingEncoder("other")
     cached = CachedEncoder(one, path)
@@ -77,8 +93,8 @@ def test_models_and_modes_do_not_share_vectors(path):
 
 
 def test_parts_of_a_key_can_not_run_into_one_another():
-    assert content_key("a", "bc") != content_key("ab", "c")
-    assert content_key("m", "q", "1:x") != content_key("m", "q1:", "x")
+    assert content_bytes("a", "bc") != content_bytes("ab", "c")
+    assert content_bytes("m", "q", "1:x") != content_bytes("m", "q1:", "x")
 
 
 def test_nothing_in_gives_nothing_out(path):
@@ -115,7 +131,7 @@ def test_spans_are_found_once_and_can_not_be_spoilt_by_the_caller(path, monkeypa
     cached = CachedEncoder(inner, path)
     cached.spans("a b").clear()
     assert cached.spans("a b") == [(0, 1), (2, 3)]
-    assert inner.asked == ["a b"]
+    assert inner.tokenised == ["a b"]
     monkeypatch.setattr(vectors, "SPANS_IN_MEMORY", 2)
     assert len(cached.spans("too long to keep")) == 13
 
@@ -178,7 +194,7 @@ def test_damage_that_shows_only_when_read_is_survived(path):
 
 def test_a_stored_vector_of_the_wrong_length_is_computed_again(path):
     cached = CachedEncoder(CountingEncoder(), path)
-    cached._cache._store.put({content_key("counting", "passage", "a"): b"short"})
+    cached._cache._store.put({content_bytes("counting", "passage", "a"): b"short"})
     assert np.array_equal(cached.encode_passages(["a"]), CountingEncoder().encode_passages(["a"]))
 
 
