@@ -12,7 +12,7 @@ from programs.models.language_model import LanguageModel
 from programs.models.runtime import Runtime
 from programs.models.scripted import HashedEncoder, OverlapCrossEncoder, ScriptedBackend
 from tests.support.scripts import RoleScript
-from tests.support.worlds import make_collection, test_settings
+from tests.support.worlds import make_collection, small_settings
 
 runner = CliRunner()
 
@@ -24,7 +24,7 @@ def scripted(monkeypatch):
     def use(script: RoleScript):
         def open_models(settings):
             model = LanguageModel(ScriptedBackend(script))
-            return Runtime(test_settings(), model, model, HashedEncoder(), OverlapCrossEncoder())
+            return Runtime(small_settings(), model, model, HashedEncoder(), OverlapCrossEncoder())
 
         monkeypatch.setattr(run, "open_models", open_models)
 

@@ -9,7 +9,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from programs.carriers.typed import TypedCarrier
 from programs.controller import Controller
 from programs.models.ledger import Ledger
-from programs.state import OWNED_FIELD, Action, Role, StateField, Verdict, VerdictLabel
+from programs.state import OWNED_FIELD, Action, EvidenceRecord, Role, StateField, Verdict, VerdictLabel
 from programs.trail import Trail
 from signatures.planner import Plan
 from tests.support import hostile
@@ -137,8 +137,6 @@ def check_commits(trail: Trail) -> None:
             path = tuple(tuple(trace) for trace in commit.value)
             assert hostile.good_path(WORLD.graph, path)
         if commit.field is StateField.EVIDENCE:
-            from programs.state import EvidenceRecord
-
             records = [EvidenceRecord(**item) for item in commit.value]
             fresh = [r for r in records if not (r.evidence_id in committed and r.cycle < commit.cycle)]
             cap = 5 if commit.cycle == 1 else 7

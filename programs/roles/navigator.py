@@ -28,8 +28,9 @@ class Navigator(dspy.Module):  # type: ignore[misc]
         path: list[Trace] = []
         goals = goals_of(view)
         spent = 0
+        chain = view.tools.settings.navigation.chain
         with asking(view.tools.ledger, Role.NAVIGATOR):
-            known = quotes(view) if view.cycle > 1 else []
+            known = quotes(view) if chain and view.cycle > 1 else []
             for i, goal in enumerate(goals):
                 goal = chained(view, goal, known)
                 share = (view.tools.settings.navigation.candidates - spent) // (len(goals) - i)
@@ -46,7 +47,8 @@ class Navigator(dspy.Module):  # type: ignore[misc]
                 if found.completed:
                     path.append(found.completed[0].trace)
                     taken.add(path[-1][-1])
-                    known = [telling(view, goal.text, view.tools.graph.text(path[-1][-1]))]
+                    if chain and i + 1 < len(goals):  # quoting encodes sentences, so only where a goal will read it
+                        known = [telling(view, goal.text, view.tools.graph.text(path[-1][-1]))]
         if not path:
             raise ProposalFault(Reason.NO_PROPOSAL, "no trace reached an Evidence node within the limits")
         return dspy.Prediction(value=unique(path))

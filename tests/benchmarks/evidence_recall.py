@@ -26,6 +26,7 @@ from programs.methods.staterag import StateRAG
 from programs.models.ledger import Ledger, Phase
 from programs.models.runtime import Runtime, open_runtime
 from programs.settings import load_settings
+from programs.state import EvidenceRecord
 from programs.tam.segment import segment
 from programs.workloads.longbench import load_longbench, supporting_passages
 
@@ -67,8 +68,6 @@ def top_k(runtime: Runtime, query, rerank: int | None) -> list[tuple[int, int]]:
         head = order[:rerank]
         scores = runtime.cross_encoder.score(query.question, [regions[i].text for i in head])
         order = head[np.argsort(-scores, kind="stable")]
-    from programs.state import EvidenceRecord
-
     records = [
         EvidenceRecord(
             evidence_id=regions[i].evidence_id,

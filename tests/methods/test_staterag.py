@@ -18,7 +18,7 @@ from programs.models.scripted import HashedEncoder, OverlapCrossEncoder, Scripte
 from programs.state import Action
 from programs.workloads.query import Query
 from tests.support.scripts import RoleScript, fail
-from tests.support.worlds import make_collection, test_settings
+from tests.support.worlds import make_collection, small_settings
 
 QUESTION = "Which dome holds the lens?"
 MODEL_RULES = {
@@ -29,7 +29,7 @@ MODEL_RULES = {
 
 
 def make_program(script: RoleScript | None = None, **branches) -> StateRAG:
-    settings = test_settings(**{**MODEL_RULES, **branches})
+    settings = small_settings(**{**MODEL_RULES, **branches})
     model = LanguageModel(ScriptedBackend(script or RoleScript()))
     return StateRAG(Runtime(settings, model, model, HashedEncoder(), OverlapCrossEncoder()), workload="test")
 

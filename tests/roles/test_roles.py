@@ -21,14 +21,14 @@ from programs.roles.view import View
 from programs.state import Role, State, VerdictLabel
 from signatures.planner import Plan
 from tests.support.scripts import RoleScript
-from tests.support.worlds import make_world, test_settings
+from tests.support.worlds import make_world, small_settings
 
 PLAN = Plan(objective="find", targets=("observatory lens dome", "harbour ferry pier"))
 
 
 def turn(path_nodes=(), evidence_nodes=(), script=None, earlier_nodes=(), cycle=1, **branches):
     """Make a role's view after the commits that precede its turn."""
-    world = make_world(test_settings(**branches), script=script or RoleScript())
+    world = make_world(small_settings(**branches), script=script or RoleScript())
     memory = world.query()
     contract = world.contract(memory)
     graph = world.graph
@@ -151,4 +151,4 @@ def test_a_missing_capability_is_said_at_start(model, branches, cross_encoder, s
     lm = LanguageModel(Unable(RoleScript(), model=model))
     encoder = OverlapCrossEncoder() if cross_encoder else None
     with pytest.raises(ModelUnavailable, match=said):
-        check_capabilities(Runtime(test_settings(**branches), lm, lm, HashedEncoder(), encoder))
+        check_capabilities(Runtime(small_settings(**branches), lm, lm, HashedEncoder(), encoder))

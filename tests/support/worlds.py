@@ -42,7 +42,7 @@ def make_collection(sources: int = 8, words: int = 60) -> Collection:
     )
 
 
-def test_settings(**branches: dict[str, Any]) -> Settings:
+def small_settings(**branches: dict[str, Any]) -> Settings:
     base = load_settings("tiny").model_dump()
     base["encoder"] |= {"engine": "hashed", "relation_threshold": 0.6, "topic_threshold": 0.4}
     base["cross_encoder"] |= {"engine": "overlap"}
@@ -52,9 +52,6 @@ def test_settings(**branches: dict[str, Any]) -> Settings:
     for name, values in branches.items():
         base[name] = {**base[name], **values}
     return Settings.model_validate(base)
-
-
-test_settings.__test__ = False  # type: ignore[attr-defined]
 
 
 @dataclass
@@ -88,7 +85,7 @@ class World:
 
 
 def make_world(settings: Settings | None = None, collection: Collection | None = None, script: Any = None) -> World:
-    settings = settings or test_settings()
+    settings = settings or small_settings()
     collection = collection or make_collection()
     encoder = HashedEncoder()
     graph = build_graph(collection, encoder, LeadAbstractor(encoder, settings.tam.child_tokens), settings)
