@@ -1,1 +1,1 @@
-"""Scores as pure functions of predictions, references and offsets."""
+"""Scores as pure functions of the records and references that a run folder holds."""

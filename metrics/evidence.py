@@ -1,46 +1,66 @@
 """Evidence recall: how much of what an answer needs was admitted as evidence.
 
-A passage of a long source counts as found by one of two rules: its title line was admitted (`title_recall`), or at
-least half of its characters were (`passage_coverage`). Several records may cover a passage together.
+A passage of a long source counts as found by one of three rules: its title line was admitted (`title_recall`), at
+least half of its characters were (`passage_recall`), or its title is mentioned (`title_mention`). The first two, and
+recall of whole sources, go by addresses, so they count source text alone: a summary names the regions that it was
+made from, but does not show them to the reader. The rules that read the text count every record.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from typing import Protocol
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from metrics.answers import drop_articles, normalise, strip_punctuation
+from metrics.record import Evidence
 
 Span = tuple[int, int]
 """Characters [start, end) of a source."""
 
+Spans = Mapping[str, Sequence[Span]]
+"""Spans by the id of their source."""
 
-class TitledPassage(Protocol):
-    """A passage's characters in its source, which begin with its title."""
+Passage = Mapping[str, Any]
+"""A gold passage: its source_id, its title, and the characters [start, end), which begin with the title."""
 
-    @property
-    def title(self) -> str:
-        """The title as it stands in the source."""
+Passages = Sequence[Sequence[Passage]]
+"""For each supporting title, the passages that bear it: any will do, since a reference does not say which is meant.
 
-    @property
-    def start(self) -> int:
-        """Where the title begins."""
-
-    @property
-    def end(self) -> int:
-        """Where the passage's text ends."""
+A title that no passage bears has none, is never found, and stays in the denominator.
+"""
 
 
-def title_recall(evidence: Sequence[Span], supporting: Sequence[Sequence[TitledPassage]]) -> float:
-    """Give the share of supporting titles with a passage whose whole title line the evidence covers.
+def title_recall(evidence: Evidence, supporting: Passages) -> float:
+    """Give the share of supporting titles with a passage whose whole title line the evidence covers."""
+    spans = admitted_spans(evidence)
+    return _recall(supporting, lambda passage: _has_title(spans, passage))
 
-    Each supporting title comes with all the passages that bear it, because a context may repeat a title and the
-    reference does not say which one is meant; any of them will do.
+
+def passage_recall(evidence: Evidence, supporting: Passages) -> float:
+    """Give the share of supporting titles with a passage of which the evidence covers at least half.
+
+    Several records may cover a passage together.
     """
-    return _recall(supporting, lambda passage: _has_title(evidence, passage))
+    spans = admitted_spans(evidence)
+    return _recall(supporting, lambda passage: _has_half(spans, passage))
 
 
-def passage_coverage(evidence: Sequence[Span], supporting: Sequence[Sequence[TitledPassage]]) -> float:
-    """Give the share of supporting titles with a passage of which the evidence covers at least half."""
-    return _recall(supporting, lambda passage: _has_half(evidence, passage))
+def title_mention(evidence: Evidence, supporting: Passages) -> float:
+    """Give the share of supporting titles that occur in some evidence text, letter by letter, wherever they stand."""
+    text = _all_texts(evidence)
+    return _recall(supporting, lambda passage: bool(passage["title"]) and passage["title"] in text)
+
+
+def answer_in_evidence(evidence: Evidence, references: Sequence[str]) -> float:
+    """1 where some evidence text, normalised, holds some reference, normalised, from word boundary to word boundary.
+
+    So "10" is not in "1910". What it can't tell is whether the text says so of the right thing: "no" is in most texts.
+    """
+    if not references:
+        raise ValueError("a query without reference answers can't be scored")
+    golds = [gold for gold in map(normalise, references) if gold]
+    return float(_holds_any(strip_punctuation(_all_texts(evidence)), golds))
 
 
 def source_recall(admitted: Collection[str], supporting: Collection[str]) -> float:
@@ -51,28 +71,79 @@ def source_recall(admitted: Collection[str], supporting: Collection[str]) -> flo
     return len(wanted.intersection(admitted)) / len(wanted)
 
 
-def covered(span: Span, evidence: Sequence[Span]) -> int:
-    """Count the characters of a span that the evidence covers, each once however often it was admitted."""
+def recall_at(admitted: Sequence[str], supporting: Collection[str], k: int) -> float:
+    """Give the share of supporting sources among the first k different ones, in evidence order."""
+    return source_recall(list(dict.fromkeys(admitted))[:k], supporting)
+
+
+def admitted_sources(evidence: Evidence) -> list[str]:
+    """Give the sources whose own text was admitted, each once, in evidence order."""
+    return list(dict.fromkeys(item["source_id"] for item in evidence if item.get("derived") is None))
+
+
+def admitted_spans(evidence: Evidence) -> dict[str, list[Span]]:
+    """Give the characters of each source whose own text was admitted."""
+    spans: dict[str, list[Span]] = {}
+    for item in evidence:
+        if item.get("derived") is None:
+            spans.setdefault(item["source_id"], []).append((item["start"], item["end"]))
+    return spans
+
+
+def covered(span: Span, admitted: Sequence[Span]) -> int:
+    """Count the characters of a span that others cover, each once however often it was admitted."""
     start, end = span
     count, reached = 0, start
-    for first, last in sorted(evidence):
+    for first, last in sorted(admitted):
         first, last = max(first, reached), min(last, end)
         if last > first:
             count, reached = count + last - first, last
     return count
 
 
-def _recall(supporting: Sequence[Sequence[TitledPassage]], found: Callable[[TitledPassage], bool]) -> float:
+def _all_texts(evidence: Evidence) -> str:
+    """Put the texts together for one search, with a mark between them that nothing searched for can bridge."""
+    return "\n\x00\n".join(item["text"] for item in evidence)
+
+
+def _recall(supporting: Passages, found: Callable[[Passage], bool]) -> float:
     if not supporting:
         raise ValueError("recall is not defined without supporting passages")
     return sum(any(found(passage) for passage in group) for group in supporting) / len(supporting)
 
 
-def _has_title(evidence: Sequence[Span], passage: TitledPassage) -> bool:
-    length = len(passage.title)
-    return 0 < length == covered((passage.start, passage.start + length), evidence)
+def _has_title(spans: Spans, passage: Passage) -> bool:
+    start, length = passage["start"], len(passage["title"])
+    return 0 < length == covered((start, start + length), spans.get(passage["source_id"], ()))
 
 
-def _has_half(evidence: Sequence[Span], passage: TitledPassage) -> bool:
-    length = passage.end - passage.start
-    return length > 0 and 2 * covered((passage.start, passage.end), evidence) >= length
+def _has_half(spans: Spans, passage: Passage) -> bool:
+    start, end = passage["start"], passage["end"]
+    return bool(0 < end - start <= 2 * covered((start, end), spans.get(passage["source_id"], ())))
+
+
+def _holds_any(bare: str, golds: Sequence[str]) -> bool:
+    """Tell whether texts without punctuation hold one of some normalised answers.
+
+    Dropping the articles of a page costs more than all else here, and is left to the case that needs it: an answer
+    of several words, which are all there but not one after another.
+    """
+    if any(_stands_in(bare, gold) for gold in golds):
+        return True
+    scattered = [gold for gold in golds if " " in gold and all(word in bare for word in gold.split())]
+    return bool(scattered) and any(map(partial(_stands_in, drop_articles(bare)), scattered))
+
+
+def _stands_in(text: str, gold: str) -> bool:
+    """Tell whether a text holds another without cutting a word at either end."""
+    at = text.find(gold)
+    while at >= 0:
+        end = at + len(gold)
+        if not (_is_inside_word(text, at) or _is_inside_word(text, end)):
+            return True
+        at = text.find(gold, at + 1)
+    return False
+
+
+def _is_inside_word(text: str, at: int) -> bool:
+    return 0 < at < len(text) and text[at - 1].isalnum() and text[at].isalnum()

@@ -56,8 +56,9 @@ def select_budget(records: Iterable[EvidenceRecord], budget: int, encoder: Encod
 
 
 def cut(record: EvidenceRecord, length: int) -> EvidenceRecord:
-    """Shorten a record to its first characters."""
-    return record.model_copy(update={"text": record.text[:length], "end": record.start + length})
+    """Shorten a record to its first characters. A derived text still was made from the same regions."""
+    end = record.end if record.derived else record.start + length
+    return record.model_copy(update={"text": record.text[:length], "end": end})
 
 
 def merge(history: Sequence[Evidence], budget: int, encoder: Encoder) -> Evidence:

@@ -156,21 +156,9 @@ class Contract:
                 self._committed.setdefault(record.evidence_id, record)
         return _successor(state, field, accepted)
 
-    def check_provenance(self, record: EvidenceRecord) -> None:
-        """Raise a `Fault` unless the record's text is the source's characters at its offsets (I6)."""
-        source = self._sources.get(record.source_id)
-        if source is None:
-            raise Fault(Reason.UNKNOWN_SOURCE, f"no source {record.source_id!r} in this collection")
-        if not 0 <= record.start < record.end <= len(source):
-            raise Fault(
-                Reason.BAD_OFFSETS,
-                f"characters {record.start}–{record.end} are not inside {record.source_id!r} (0–{len(source)})",
-            )
-        if source[record.start : record.end] != record.text:
-            raise Fault(
-                Reason.TEXT_DIFFERS,
-                f"the text is not {record.source_id!r} at {record.start}–{record.end}",
-            )
+    def check(self, record: EvidenceRecord) -> None:
+        """Raise a `Fault` unless the record is of this query's sources (I6)."""
+        check_provenance(record, self._sources)
 
     def _plan(self, value: Any, state: State, cycle: int) -> Plan:
         if type(value) is not Plan:
@@ -229,7 +217,9 @@ class Contract:
         return value
 
     def _record(self, record: EvidenceRecord, region: Collection[str], cycle: int) -> None:
-        self.check_provenance(record)
+        if record.derived is not None:
+            raise Fault(Reason.TEXT_DIFFERS, f"{record.evidence_id} is a {record.derived.kind}, not source text")
+        check_provenance(record, self._sources)
         earlier = self._committed.get(record.evidence_id) if self._limits.carry else None
         if earlier is not None and record == earlier:
             return  # carried: validated against its own region, and it says which cycle (D3)
@@ -266,6 +256,28 @@ class Contract:
         StateField.VERDICT: _verdict,
         StateField.ARTIFACTS: _artifacts,
     }
+
+
+def check_provenance(record: EvidenceRecord, sources: Mapping[str, str]) -> None:
+    """Raise a `Fault` unless the record's text is its source's characters at its offsets (I6).
+
+    A derived text can't be compared; the regions that it says it was made from must exist.
+    """
+    if record.derived is not None:
+        for region in record.derived.regions:
+            characters(region.source_id, region.start, region.end, sources)
+    elif characters(record.source_id, record.start, record.end, sources) != record.text:
+        raise Fault(Reason.TEXT_DIFFERS, f"the text is not {record.source_id!r} at {record.start}–{record.end}")
+
+
+def characters(source_id: str, start: int, end: int, sources: Mapping[str, str]) -> str:
+    """Give the characters of a source at an address, or say why it is none."""
+    source = sources.get(source_id)
+    if source is None:
+        raise Fault(Reason.UNKNOWN_SOURCE, f"no source {source_id!r} in this collection")
+    if not 0 <= start < end <= len(source):
+        raise Fault(Reason.BAD_OFFSETS, f"characters {start}–{end} are not inside {source_id!r} (0–{len(source)})")
+    return source[start:end]
 
 
 def evidence_id(source_id: str, start: int, end: int) -> str:

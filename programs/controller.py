@@ -68,7 +68,7 @@ class Controller:
                     return
 
         for record in admitted:
-            contract.check_provenance(record)
+            contract.check(record)
         trail.evidence = admitted
         trail.answer = self.reader(
             question=query,

@@ -6,13 +6,14 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from programs.contract import Rejection
+from programs.contract import Reason, Rejection
 from programs.models.ledger import Call, Ledger, Phase
 from programs.state import Action, EvidenceRecord
 from programs.trail import Commit, Trail
 
 RECORD_VERSION: Literal[1] = 1
 PAPER_KAPPA = 8 / 14
+UNREADABLE = (Reason.MALFORMED, Reason.TRUNCATED)
 
 
 class Tokens(BaseModel):
@@ -62,6 +63,7 @@ class QueryRecord(BaseModel):
     evidence: list[EvidenceRecord]
     rejections: list[Rejection]
     error: str | None = Field(None, description="the fault that ended an incomplete query, where it was no rejection")
+    parse_failures: int = Field(0, description="completions that could not be read as what was asked for")
     calls: list[Call]
     tokens: Tokens
     encoder_tokens: int
@@ -69,6 +71,7 @@ class QueryRecord(BaseModel):
     latency: Latency
     memory: MemoryUse
     settings: str = Field(description="digest of the settings that it ran with")
+    manifest: str | None = Field(None, description="digest of the manifest of the run that it belongs to")
 
 
 def tokens_of(ledger: Ledger) -> Tokens:
@@ -83,6 +86,11 @@ def reader_equivalent(calls: list[Call], reader_parameters: int | None) -> Reade
         return ReaderEquivalentTokens(paper=paper, parameters=None)
     exact = sum(call.tokens * (call.parameters or 0) / reader_parameters for call in calls)
     return ReaderEquivalentTokens(paper=paper, parameters=exact)
+
+
+def parse_failures(trail: Trail) -> int:
+    """Count the completions that were no use: a role's are rejections, a baseline goes on without."""
+    return trail.unreadable + sum(rejection.reason in UNREADABLE for rejection in trail.rejections)
 
 
 def record_schema() -> dict[str, Any]:
@@ -120,6 +128,7 @@ def make_record(
         evidence=list(trail.evidence),
         rejections=trail.rejections,
         error=trail.error,
+        parse_failures=parse_failures(trail),
         calls=ledger.calls,
         tokens=tokens_of(ledger),
         encoder_tokens=ledger.encoder_tokens,

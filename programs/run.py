@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
+from programs.commands.terminal import err, out, plain_errors
 from programs.errors import StateRAGError
 from programs.settings import Settings, load_settings
 
@@ -27,31 +23,9 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-out = Console()
-err = Console(stderr=True)
 
 Preset = Annotated[str, typer.Option(help="a preset by name, or a .toml settings file")]
 Overrides = Annotated[list[str], typer.Option("--set", help="change a setting: key.sub=value; may be repeated")]
-
-
-@contextmanager
-def plain_errors() -> Iterator[None]:
-    """Turn a fault that the user can mend into one line and exit code 2, and Ctrl-C into exit code 130."""
-    try:
-        with warnings.catch_warnings():
-            warnings.showwarning = show_warning
-            yield
-    except StateRAGError as error:
-        err.print(Text.assemble(("error: ", "bold red"), str(error)))
-        raise typer.Exit(2) from error
-    except KeyboardInterrupt:
-        err.print("stopped")
-        raise typer.Exit(130) from None
-
-
-def show_warning(message: Warning | str, *_: object, **__: object) -> None:
-    """Say a warning in a line, without the place in the code that Python would show."""
-    err.print(Text.assemble(("warning: ", "bold yellow"), str(message)))
 
 
 @app.callback(invoke_without_command=True)
@@ -129,6 +103,76 @@ def ask(
             print_record(record, out)
         if record.status != "completed":
             raise typer.Exit(1)
+
+
+@app.command("eval")
+def evaluate(
+    method: Annotated[str, typer.Option(help="one method or several, with commas")],
+    workload: Annotated[str, typer.Option(help="longbench/hotpotqa, qasper, corpus/musique, sample, own, …")],
+    out: Annotated[Path, typer.Option(help="the run's folder, for example runs/first")],
+    data: Annotated[Path | None, typer.Option(help="the folder that holds the workloads' files")] = None,
+    split: Annotated[str, typer.Option(help="dev, or eval: a locked manifest by which nothing may be chosen")] = "dev",
+    questions: Annotated[Path | None, typer.Option(help="a file of questions, yours or a benchmark's own")] = None,
+    limit: Annotated[int | None, typer.Option(help="the first N questions")] = None,
+    preset: Preset = "embedded",
+    overrides: Overrides = [],  # noqa: B006
+    compiled: Annotated[Path | None, typer.Option(help="a compiled program, or a folder of them; or none")] = None,
+    workers: Annotated[int, typer.Option(help="queries at once, for methods without memory between queries")] = 1,
+    no_reader: Annotated[bool, typer.Option("--no-reader", help="stop at the evidence")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="go on with the run in --out")] = False,
+    stop_after: Annotated[int, typer.Option(help="stop after so many queries in a row without a model")] = 5,
+    track: Annotated[str | None, typer.Option(help="wandb: also write an experiment log, offline by default")] = None,
+    estimate: Annotated[bool, typer.Option("--estimate", help="only say what the run would cost")] = False,
+    sample_size: Annotated[int, typer.Option("--sample", help="queries that an estimate rehearses")] = 5,
+) -> None:
+    """Run methods on a workload into a folder of records that can be resumed, compared and reported."""
+    with plain_errors():
+        from programs.commands.evaluation import Request, run_evaluation
+
+        request = Request(
+            methods=method,
+            workload=workload,
+            data=data,
+            split=split,
+            questions=questions,
+            limit=limit,
+            preset=preset,
+            overrides=overrides,
+            compiled=compiled,
+            workers=workers,
+            no_reader=no_reader,
+            out=out,
+            resume=resume,
+            stop_after=stop_after,
+            track=track,
+            estimate=sample_size if estimate else None,
+        )
+        run_evaluation(request, open_models)
+
+
+@app.command()
+def compare(
+    runs: Annotated[list[Path], typer.Argument(help="folders of runs on the same questions")],
+    reference: Annotated[str | None, typer.Option(help="the method that others are compared with")] = None,
+    metric: Annotated[list[str] | None, typer.Option(help="metrics to compare; may be repeated")] = None,
+) -> None:
+    """Compare methods query by query: paired intervals, tests, and Holm's correction over all of them."""
+    with plain_errors():
+        from programs.commands.analysis import compare_runs
+
+        compare_runs(runs, reference, metric)
+
+
+@app.command()
+def report(
+    runs: Annotated[list[Path], typer.Argument(help="folders of runs")],
+    out: Annotated[Path, typer.Option(help="where tables and figures go")],
+) -> None:
+    """Write the paper's tables (Markdown, LaTeX, CSV) and figures (SVG, PNG) for these runs."""
+    with plain_errors():
+        from programs.commands.analysis import report_runs
+
+        report_runs(runs, out)
 
 
 @app.command()

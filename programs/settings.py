@@ -10,16 +10,19 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
+from programs.baseline_settings.dosrag import DosragSettings
+from programs.baseline_settings.graphrag import GraphragSettings
+from programs.baseline_settings.hipporag2 import Hipporag2Settings
+from programs.baseline_settings.memorag import MemoragSettings
+from programs.baseline_settings.raptor import RaptorSettings
+from programs.baseline_settings.react import ReactSettings
+from programs.baseline_settings.selfrag import SelfragSettings
+from programs.baseline_settings.vanilla import VanillaRerankSettings, VanillaSettings
 from programs.contract import Limits
 from programs.errors import InputError
-
-
-class Section(BaseModel):
-    """A branch of the tree: closed, so that a mistyped key is an error, and frozen, so that a run can't drift."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
+from programs.section import Section
 
 
 class LanguageModelSettings(Section):
@@ -30,7 +33,7 @@ class LanguageModelSettings(Section):
     base_url: str | None = Field(None, description="an OpenAI-compatible endpoint, for the engine 'server'")
     api_key_env: str | None = Field(None, description="the environment variable that holds the endpoint's key")
     context: int = Field(4096, ge=512, description="tokens of context to make room for")
-    parallel: int = Field(1, ge=1, description="requests served at once by the engine 'llama'")
+    parallel: int = Field(1, ge=1, description="requests under way at once, where a method has several to make")
     threads: int | None = Field(None, description="CPU threads; None takes all cores")
     reuse_prefix: bool = Field(
         False, description="reuse a cached prompt prefix: faster, but greedy completions then depend on earlier calls"
@@ -112,6 +115,9 @@ class MemorySettings(Section):
 
     enabled: bool = True
     keep_global: bool = Field(True, description="keep global memory from one query to the next of a workload")
+    order: Literal["strict", "parallel"] = Field(
+        "strict", description="'strict': a query sees what the queries before it left; 'parallel': whatever is there"
+    )
     similar_plans: int = Field(2, ge=0, description="earlier plans offered to the Planner at most")
     plan_similarity: float = Field(0.8, ge=-1, le=1, description="cosine from which a query counts as similar")
 
@@ -125,6 +131,7 @@ class LifecycleSettings(Section):
     carry: bool = Field(True, description="a revised cycle may keep earlier evidence (D3)")
     bypass_leaves: int = Field(5, ge=0, description="BYPASS needs at most this many Evidence leaves")
     reader_budget: int = Field(2048, ge=1, description="B: evidence tokens that the reader may see, in encoder tokens")
+    answer: bool = Field(True, description="false ends a query before the reader: its evidence alone is wanted")
     reader_tokens: int = Field(64, ge=1, description="tokens that an answer may have")
     role_tokens: int = Field(384, ge=16, description="tokens that a role's completion may have")
 
@@ -143,6 +150,15 @@ class Settings(Section):
     verifier: VerifierSettings = VerifierSettings()
     memory: MemorySettings = MemorySettings()
     lifecycle: LifecycleSettings = LifecycleSettings()
+    vanilla: VanillaSettings = VanillaSettings()
+    vanilla_rerank: VanillaRerankSettings = VanillaRerankSettings()
+    dosrag: DosragSettings = DosragSettings()
+    react: ReactSettings = ReactSettings()
+    selfrag: SelfragSettings = SelfragSettings()
+    raptor: RaptorSettings = RaptorSettings()
+    graphrag: GraphragSettings = GraphragSettings()
+    memorag: MemoragSettings = MemoragSettings()
+    hipporag2: Hipporag2Settings = Hipporag2Settings()
 
     @property
     def digest(self) -> str:

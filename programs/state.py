@@ -60,8 +60,29 @@ class Verdict(BaseModel):
 PENDING = Verdict(label=VerdictLabel.PENDING)
 
 
+class Address(BaseModel):
+    """Characters [start, end) of a source."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    source_id: str
+    start: int = Field(ge=0)
+    end: int
+
+
+class Derived(BaseModel):
+    """Says that a text is not source text, what it is, and which regions of the sources it was made from."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    kind: str = Field(min_length=1, description="summary, statement, report, …")
+    regions: tuple[Address, ...] = Field(min_length=1)
+
+
 class EvidenceRecord(BaseModel):
-    """One item of the evidence field E: characters of a source, and the cycle that committed them."""
+    """One item of the evidence field E: characters of a source, and the cycle that committed them.
+
+    A baseline may also hand over a text that a model made; `derived` says so, and the record's own address is then
+    that of the first region it was made from.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     evidence_id: str
@@ -70,6 +91,7 @@ class EvidenceRecord(BaseModel):
     end: int
     text: str
     cycle: int = Field(ge=0, description="0 before the first cycle (BYPASS), else the cycle that first committed it")
+    derived: Derived | None = Field(None, description="None where the text is source text")
 
 
 class Role(StrEnum):

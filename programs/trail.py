@@ -33,6 +33,8 @@ class Trail:
     answer: str = ""
     status: Literal["completed", "incomplete"] = "incomplete"
     error: str | None = None
+    unreadable: int = 0
+    """Completions that a method without a contract could not read and did without."""
 
     @property
     def action(self) -> Action | None:

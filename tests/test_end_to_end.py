@@ -26,7 +26,7 @@ def runtime():
 def records(runtime, path, count=2):
     sample = load_sample()
     with Pool("sample", path, runtime.settings.memory) as pool:
-        program = StateRAG(runtime, pool, workload="sample")
+        program = StateRAG(runtime, workload="sample", pool=pool)
         return [program.run(query) for query in sample.queries[:count]]
 
 

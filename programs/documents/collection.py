@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import BaseModel, ConfigDict, field_validator
 
 from programs.keys import content_key
 
@@ -24,12 +25,13 @@ class Collection(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", ignored_types=(cached_property,))
     sources: tuple[Source, ...]
 
-    @model_validator(mode="after")
-    def _ids_are_unique(self) -> Collection:
-        ids = [source.source_id for source in self.sources]
-        if len(set(ids)) != len(ids):
-            raise ValueError(f"a source id is repeated: {sorted(i for i in set(ids) if ids.count(i) > 1)}")
-        return self
+    @field_validator("sources")
+    @classmethod
+    def _ids_are_unique(cls, sources: tuple[Source, ...]) -> tuple[Source, ...]:
+        uses = Counter(source.source_id for source in sources)
+        if len(uses) != len(sources):
+            raise ValueError(f"a source id is repeated: {sorted(i for i, count in uses.items() if count > 1)}")
+        return sources
 
     @cached_property
     def texts(self) -> dict[str, str]:

@@ -6,7 +6,7 @@ import copy
 from collections.abc import Container, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from programs.memory.artifacts import (
     Artifact,
@@ -59,6 +59,10 @@ class Pool:
         """Forget what the queries from `position` on left, before a resumed run repeats them; 0 empties the scope."""
         if self._store is not None:
             self._store.rewind(position)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Pool:
+        """Stay one: a copy of a program writes to the same memory."""
+        return self
 
     def close(self) -> None:
         """Close the scope's file."""

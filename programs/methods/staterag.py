@@ -1,130 +1,90 @@
-"""StateRAG as a DSPy program: predictors that optimisers see by name, and a run built afresh for each query.
-
-Models, graphs and memory are not DSPy parameters: they are held by objects that a copy shares, so `save` writes only
-instructions and demonstrations (JSON, no pickle) and an optimiser's copies cost nothing.
-"""
+"""StateRAG as a DSPy program: predictors that optimisers see by name, and a controller built afresh for each query."""
 
 from __future__ import annotations
 
-import time
-from collections import OrderedDict
-from typing import Any
-
-import dspy
+from itertools import count
+from pathlib import Path
+from typing import Self
 
 from programs.carriers.typed import TypedCarrier
-from programs.contract import Contract, Fault
+from programs.contract import Contract
 from programs.controller import Controller
-from programs.documents.collection import Collection
 from programs.memory.artifacts import Kind, MemoryScope
 from programs.memory.pool import Pool, QueryMemory
-from programs.models.adapter import TemplateAdapter
+from programs.methods.indexes import Indexes
+from programs.methods.program import Program, QueryRun
 from programs.models.ledger import Ledger, Phase
 from programs.models.runtime import Runtime
-from programs.record import Latency, MemoryUse, QueryRecord, make_record
+from programs.record import MemoryUse
 from programs.roles.navigator import Navigator
 from programs.roles.planner import Planner
-from programs.roles.reader import Reader
 from programs.roles.retriever import Retriever
 from programs.roles.verifier import Verifier
 from programs.roles.view import Tools
-from programs.settings import Settings
 from programs.state import OPERATORS, Role
 from programs.tam.abstract import Abstractor, LeadAbstractor, ModelAbstractor, Reuse
-from programs.tam.build import build_graph
+from programs.tam.build import NothingToBuildOn, build_graph
 from programs.tam.graph import TypedGraph
+from programs.tam.store import load_graph, save_graph
 from programs.trail import Trail
 from programs.workloads.query import Query
 from signatures.planner import MAX_TARGETS
 
-KEPT_GRAPHS = 4
 
-
-class Shared:
-    """What copies of a program have in common: the models, the memory pool, and graphs already built."""
-
-    def __init__(self, runtime: Runtime, pool: Pool) -> None:
-        self.runtime = runtime
-        self.pool = pool
-        self.graphs: OrderedDict[str, TypedGraph] = OrderedDict()
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Shared:
-        return self
-
-
-class StateRAG(dspy.Module):  # type: ignore[misc]
-    """The paper's method. `program(question=…, collection=…)` answers; `run(query)` gives the whole record."""
+class StateRAG(Program):
+    """The paper's method."""
 
     name = "staterag"
 
-    def __init__(self, runtime: Runtime, pool: Pool | None = None, workload: str = "ask") -> None:
-        super().__init__()
+    def __init__(
+        self, runtime: Runtime, workload: str = "ask", indexes: Indexes | None = None, pool: Pool | None = None
+    ) -> None:
+        super().__init__(runtime, workload, indexes)
         self.planner = Planner()
         self.navigator = Navigator()
         self.retriever = Retriever()
         self.verifier = Verifier()
-        self.reader = Reader()
         self.abstraction = ModelAbstractor()
-        self.workload = workload
-        self._shared = Shared(runtime, pool or Pool(workload, None, runtime.settings.memory))
+        self.pool = pool or Pool(workload, None, runtime.settings.memory)
+
+    @classmethod
+    def open(cls, runtime: Runtime, workload: str, indexes: Indexes | None, memory: Path | None) -> Self:
+        """Make the program with its memory in a file."""
+        return cls(runtime, workload, indexes, Pool(workload, memory, runtime.settings.memory))
 
     @property
-    def settings(self) -> Settings:
-        """The settings of this program's models and budgets."""
-        return self._shared.runtime.settings
+    def ordered(self) -> bool:
+        """Whether memory passes from a query to the next."""
+        memory = self.settings.memory
+        return memory.enabled and memory.keep_global and memory.order == "strict"
 
-    def forward(
-        self, question: str, collection: Collection, query_id: str = "query", position: int = 0
-    ) -> dspy.Prediction:
-        """Answer a question over a collection, the way DSPy's optimisers and evaluators call a program."""
-        query = Query(query_id=query_id, question=question, collection=collection, position=position)
-        record = self._execute(query)
-        return dspy.Prediction(answer=record.answer, record=record)
+    def resume(self, done: frozenset[int]) -> None:
+        """Forget what the queries that will run again left in memory (D11) and among the graphs."""
+        super().resume(done)
+        first = next(position for position in count() if position not in done)
+        self.pool.rewind(first)
 
-    def run(self, query: Query) -> QueryRecord:
-        """Answer one query of a workload."""
-        record: QueryRecord = self(
-            question=query.question, collection=query.collection, query_id=query.query_id, position=query.position
-        ).record
-        return record
+    def close(self) -> None:
+        """Close the memory's file."""
+        self.pool.close()
 
-    def _execute(self, query: Query) -> QueryRecord:
-        runtime = self._shared.runtime
-        ledger, trail = Ledger(query.query_id), Trail()
-        with (
-            dspy.context(adapter=TemplateAdapter(), disable_history=True),
-            ledger.scope("query", Phase.AUX),
-        ):
-            started = time.perf_counter()
-            vector = runtime.encoder.encode_queries([query.question])[0]
-            pool = self._shared.pool
-            with pool.open(query.query_id, query.position, query.question, vector) as memory:
-                indexed = started
-                try:
-                    graph = self._graph(query.collection, ledger, memory)
-                    indexed = time.perf_counter()
-                    self._control(query, graph, ledger, memory, trail)
-                except (dspy.LMError, Fault) as error:  # spent tokens and committed states are kept
-                    trail.status, trail.error = "incomplete", f"{type(error).__name__}: {error}"
-                use = MemoryUse(reads=memory.reads, hits=memory.hits)
-        latency = Latency(index=indexed - started, online=time.perf_counter() - indexed)
-        return make_record(
-            query_id=query.query_id,
-            workload=self.workload,
-            method=self.name,
-            position=query.position,
-            question=query.question,
-            trail=trail,
-            ledger=ledger,
-            reader_parameters=runtime.reader.backend.parameters,
-            latency=latency,
-            memory=use,
-            settings=self.settings.digest,
-        )
+    def answer(self, run: QueryRun) -> None:
+        """Open memory, find or build the graph, and hand over to the controller."""
+        query = run.query
+        vector = self.runtime.encoder.encode_queries([query.question])[0]
+        with self.pool.open(query.query_id, query.position, query.question, vector) as memory:
+            try:
+                graph = self._graph(run, memory)
+                run.index_is_ready()
+                self._control(query, graph, run.ledger, memory, run.trail)
+            except NothingToBuildOn as error:
+                run.trail.error = str(error)
+            finally:
+                run.memory = MemoryUse(reads=memory.reads, hits=memory.hits)
 
     def _control(self, query: Query, graph: TypedGraph, ledger: Ledger, memory: QueryMemory, trail: Trail) -> None:
         """Bind this query's tools and contract, and hand over to the controller."""
-        runtime = self._shared.runtime
+        runtime = self.runtime
         tools = Tools(
             settings=self.settings,
             reader=runtime.reader,
@@ -146,26 +106,36 @@ class StateRAG(dspy.Module):  # type: ignore[misc]
         carrier = TypedCarrier(contract)
         Controller(operators, self.reader).run(query.question, tools, memory, contract, carrier, trail)
 
-    def _graph(self, collection: Collection, ledger: Ledger, memory: QueryMemory) -> TypedGraph:
-        """Build the collection's graph, or take it from the last few built."""
-        graphs = self._shared.graphs
-        key = collection.digest
-        if key not in graphs:
-            with ledger.scope("abstraction", Phase.INDEX):
-                graphs[key] = build_graph(
-                    collection, self._shared.runtime.encoder, self._abstractor(), self.settings, reuse_of(memory)
+    def _graph(self, run: QueryRun, memory: QueryMemory) -> TypedGraph:
+        """Build the collection's graph, or find it among those already built."""
+        collection = run.query.collection
+
+        def build() -> TypedGraph:
+            with run.ledger.scope("abstraction", Phase.INDEX):
+                return build_graph(
+                    collection, self.runtime.encoder, self._abstractor(), self.settings, reuse_of(memory)
                 )
-            while len(graphs) > KEPT_GRAPHS:
-                graphs.popitem(last=False)
-        graphs.move_to_end(key)
-        return graphs[key]
+
+        return self.indexes.get(collection.digest, run.query.position, build, GraphCodec())
 
     def _abstractor(self) -> Abstractor:
-        runtime, tam = self._shared.runtime, self.settings.tam
+        runtime, tam = self.runtime, self.settings.tam
         lead = LeadAbstractor(runtime.encoder, tam.child_tokens)
         if tam.abstraction == "lead":
             return lead
         return self.abstraction.bind(runtime.auxiliary, lead, tam.abstraction_tokens)
+
+
+class GraphCodec:
+    """A typed graph in a folder."""
+
+    def save(self, index: TypedGraph, folder: Path) -> None:
+        """Write the graph."""
+        save_graph(index, folder)
+
+    def load(self, folder: Path) -> TypedGraph:
+        """Read it again."""
+        return load_graph(folder)
 
 
 def reuse_of(memory: QueryMemory) -> Reuse:

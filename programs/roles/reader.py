@@ -38,3 +38,16 @@ class Reader(dspy.Module):  # type: ignore[misc]
             except AdapterParseError:
                 return dspy.Prediction(answer="")
         return dspy.Prediction(answer=prediction.answer)
+
+
+class NoReader(dspy.Module):  # type: ignore[misc]
+    """Stands where the reader stands and asks nobody, for runs that look at evidence alone."""
+
+    def forward(self, **given: object) -> dspy.Prediction:
+        """Give no answer."""
+        return dspy.Prediction(answer="")
+
+
+def open_reader(answer: bool) -> dspy.Module:
+    """Give the shared reader, or the one that says nothing."""
+    return Reader() if answer else NoReader()

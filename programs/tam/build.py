@@ -22,6 +22,10 @@ EVERYTHING = -1.0
 """A threshold that every pair passes."""
 
 
+class NothingToBuildOn(InputError):
+    """A collection without text."""
+
+
 def build_graph(
     collection: Collection,
     encoder: Encoder,
@@ -33,7 +37,7 @@ def build_graph(
     tam = settings.tam
     regions = segment(collection, encoder, tam.region_tokens, tam.overlap_tokens)
     if not regions:
-        raise InputError(
+        raise NothingToBuildOn(
             f"the collection's {len(collection)} sources have no text to build a graph from; "
             "give at least one source with words in it"
         )
@@ -86,6 +90,7 @@ class _Draft:
         self._edges: list[Edge] = []
         self._grounds: list[tuple[str, ...]] = [(), *((region.evidence_id,) for region in regions)]
         self._fallbacks = 0
+        self._described: dict[tuple[str, ...], str] = {}
 
     def layer(self, kind: NodeType, below: range, threshold: float, members: int, parents: int) -> range:
         """Group a layer's nodes and put one node above each group."""
@@ -109,6 +114,12 @@ class _Draft:
         known = self._reuse.recall(key) if self._reuse and key else None
         if known is not None:
             return known
+        alike = (kind, *children)
+        if alike not in self._described:  # two groups of the same texts are one question
+            self._described[alike] = self._describe(kind, children, key)
+        return self._described[alike]
+
+    def _describe(self, kind: NodeType, children: list[str], key: str | None) -> str:
         try:
             text = self._abstractor.describe(kind, children)
         except NoAbstraction:

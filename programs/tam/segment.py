@@ -8,6 +8,7 @@ from programs.contract import evidence_id
 from programs.documents.collection import Collection, Source
 from programs.errors import InputError
 from programs.models.encoder import Encoder
+from programs.state import EvidenceRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,17 @@ class Region:
     def evidence_id(self) -> str:
         """The region's address, by which it is named everywhere else."""
         return evidence_id(self.source_id, self.start, self.end)
+
+    def record(self, cycle: int = 0) -> EvidenceRecord:
+        """Give the region as evidence."""
+        return EvidenceRecord(
+            evidence_id=self.evidence_id,
+            source_id=self.source_id,
+            start=self.start,
+            end=self.end,
+            text=self.text,
+            cycle=cycle,
+        )
 
 
 def segment(collection: Collection, encoder: Encoder, tokens: int, overlap: int) -> list[Region]:

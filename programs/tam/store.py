@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import zipfile
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
+from programs.atomic import replacing
 from programs.errors import InputError
 from programs.models.encoder import Vectors
 from programs.settings import TamSettings
@@ -30,9 +30,9 @@ def save_graph(graph: TypedGraph, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     body = _body(graph.parts)
     vectors = _vectors_file(folder, body["vectors"])
-    with _Replacing(vectors) as file:
+    with replacing(vectors) as file:
         np.savez(file, vectors=graph.parts.vectors)
-    with _Replacing(folder / "graph.json") as file:
+    with replacing(folder / "graph.json") as file:
         file.write(json.dumps({"format": FORMAT, "version": VERSION, "sha256": _digest(body), "body": body}).encode())
     for stale in folder.glob("vectors-*.npz"):
         if stale != vectors:
@@ -48,28 +48,6 @@ def load_graph(folder: Path) -> TypedGraph:
     except (KeyError, TypeError, IndexError, ValueError) as error:
         raise InputError(f"{folder}: not a usable graph ({error}); delete the folder and build it again") from error
     return graph
-
-
-class _Replacing:
-    """A file that appears under its name whole or not at all."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._draft = path.with_name(f".{path.name}.{os.getpid()}")
-
-    def __enter__(self) -> BinaryIO:
-        self._file = self._draft.open("wb")
-        return self._file
-
-    def __exit__(self, kind: object, error: object, trace: object) -> None:
-        if kind is None:
-            self._file.flush()
-            os.fsync(self._file.fileno())
-        self._file.close()
-        if kind is None:
-            os.replace(self._draft, self._path)
-        else:
-            self._draft.unlink()
 
 
 def _body(parts: GraphParts) -> dict[str, Any]:

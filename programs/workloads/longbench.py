@@ -5,26 +5,21 @@ The context is one source, exactly as the row has it, so that offsets of evidenc
 
 from __future__ import annotations
 
-import gzip
-import json
 import re
-import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import Field
 
 from programs.documents.collection import Collection, Source
-from programs.errors import InputError
-from programs.workloads.query import Example, Query, Reference
+from programs.workloads.query import Example, GoldPassage, Query, Reference
+from programs.workloads.rows import Line, NonBlank, QuestionRow, read_rows, said_of
 
 CONTEXT_ID = "context"
 """The source id of a row's context."""
 
-GZIP_MAGIC = b"\x1f\x8b"
 HEADER = re.compile(r"^Passage ([0-9]{1,9}):\r?\n", re.MULTILINE)
-NonBlank = Annotated[str, StringConstraints(pattern=r"\S")]
 
 
 class Passage(NamedTuple):
@@ -35,26 +30,17 @@ class Passage(NamedTuple):
     end: int
 
 
-class Row(BaseModel):
-    """A line of the file. Fields that we don't read (length, language, …) may be there or not."""
+class LongBenchRow(QuestionRow):
+    """A line of the file. LongBench's own rows have no supporting titles."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
-    query_id: NonBlank = Field(alias="_id")
-    question: str = Field(alias="input")
     context: NonBlank
-    answers: list[str] = Field(min_length=1)
-    supporting_titles: list[str] = []
-    question_type: str | None = None
+    supporting_titles: list[str] = Field(default_factory=list)
 
 
 def load_longbench(path: Path) -> Iterator[Example]:
-    """Give a file's examples in order, plain or gzipped, one at a time since contexts are long.
-
-    A query's position is its line number, which an error message and a record can both point at.
-    """
-    if not path.is_file():
-        raise InputError(f"{path}: no such file; name a LongBench .jsonl or .jsonl.gz file")
-    return _examples(path)
+    """Give a file's examples in order, plain or gzipped, one at a time since contexts are long."""
+    lines = read_rows(path, LongBenchRow)
+    return (_example(line, position) for position, line in enumerate(lines))
 
 
 def passages(context: str) -> list[Passage]:
@@ -70,10 +56,15 @@ def passages(context: str) -> list[Passage]:
     return [_passage(context, header.end(), limit) for header, limit in zip(headers, limits, strict=True)]
 
 
-def supporting_passages(context: str, titles: Sequence[str]) -> list[list[Passage]]:
+def gold_passages(context: str, titles: Sequence[str]) -> tuple[tuple[GoldPassage, ...], ...]:
     """For each supporting title, in order, the passages that bear it: several where the context repeats a title."""
-    found = passages(context)
-    return [[passage for passage in found if passage.title == title] for title in titles]
+    found = [GoldPassage(source_id=CONTEXT_ID, **passage._asdict()) for passage in passages(context)] if titles else []
+    return tuple(tuple(passage for passage in found if passage.title == title) for title in titles)
+
+
+def context_collection(context: str) -> Collection:
+    """Make a context the one source of its question."""
+    return Collection(sources=(Source(source_id=CONTEXT_ID, text=context),))
 
 
 def _passage(context: str, start: int, limit: int) -> Passage:
@@ -81,63 +72,15 @@ def _passage(context: str, start: int, limit: int) -> Passage:
     return Passage(title=text.split("\n", 1)[0].rstrip(), start=start, end=start + len(text))
 
 
-def _examples(path: Path) -> Iterator[Example]:
-    lines: dict[str, int] = {}
-    for number, line in _lines(path):
-        where = f"{path}, line {number}"
-        row = _row(line, where)
-        if row.query_id in lines:
-            raise InputError(f"{where}: _id {row.query_id!r} is already on line {lines[row.query_id]}; ids must differ")
-        lines[row.query_id] = number
-        yield _example(row, number, where)
-    if not lines:
-        raise InputError(f"{path}: the file holds no questions")
-
-
-def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Number the lines from 1 and leave out blank ones."""
-    with path.open("rb") as start:
-        packed = start.read(len(GZIP_MAGIC)) == GZIP_MAGIC
-    number = 0
-    try:
-        with gzip.open(path, "rb") if packed else path.open("rb") as file:
-            for number, line in enumerate(file, start=1):
-                if line.strip():
-                    yield number, line
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise InputError(f"{path}: the gzip data is damaged after line {number} ({error}); copy it again") from error
-
-
-def _row(line: bytes, where: str) -> Row:
-    try:
-        value = json.loads(line.decode("utf-8-sig"))
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{where}: not a line of JSON in UTF-8: {error}") from error
-    try:
-        return Row.model_validate(value)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        field = ".".join(str(part) for part in first["loc"]) or "the row"
-        raise InputError(f"{where}: {field}: {first['msg']}{_got(first['input'])}") from error
-
-
-def _got(value: Any) -> str:
-    """Show a wrong value, but not a whole row or context."""
-    return "" if isinstance(value, dict) else f" (got {str(value)[:80]!r})"
-
-
-def _example(row: Row, position: int, where: str) -> Example:
-    collection = Collection(sources=(Source(source_id=CONTEXT_ID, text=row.context),))
-    try:
-        query = Query(query_id=row.query_id, question=row.question, collection=collection, position=position)
-    except InputError as error:
-        raise InputError(f"{where}: {error}") from error
-    return Example(
-        query=query,
-        reference=Reference(
-            query_id=row.query_id,
-            answers=tuple(row.answers),
-            supporting_titles=tuple(row.supporting_titles),
-            question_type=row.question_type,
-        ),
+def _example(line: Line[LongBenchRow], position: int) -> Example:
+    row = line.row
+    collection = context_collection(row.context)
+    with said_of(line.where):
+        query = Query(query_id=line.key, question=row.question, collection=collection, position=position)
+    reference = Reference(
+        query_id=line.key,
+        answers=tuple(row.answers),
+        passages=gold_passages(row.context, row.supporting_titles),
+        question_type=row.question_type,
     )
+    return Example(query=query, reference=reference)

@@ -47,17 +47,30 @@ class Query(BaseModel):
         return check_question(value) if isinstance(value, str) else value
 
 
+class GoldPassage(BaseModel):
+    """A passage that an answer needs: characters [start, end) of a source. They begin with its title."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    source_id: str
+    title: str
+    start: int = Field(ge=0)
+    end: int
+
+
 class Reference(BaseModel):
     """What a query is scored against. No method receives one."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     query_id: str = Field(min_length=1)
-    answers: tuple[str, ...] = Field(min_length=1)
+    answers: tuple[str, ...] = Field(description="any of them is right; without any, the query is run and not scored")
     supporting: tuple[str, ...] = Field((), description="ids of the sources that the answer needs, where known")
-    supporting_titles: tuple[str, ...] = Field(
-        (), description="titles of the passages that the answer needs, where one source holds many passages"
+    passages: tuple[tuple[GoldPassage, ...], ...] = Field(
+        (),
+        description="the passages that the answer needs, where one source holds many; a title that the source repeats "
+        "gives several of which any will do, and one that it lacks gives none",
     )
     question_type: str | None = None
+    cluster: str | None = Field(None, description="what questions on one source have in common; None stands alone")
 
 
 class Example(BaseModel):

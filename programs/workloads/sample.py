@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from importlib import resources
 from importlib.resources.abc import Traversable
+from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
@@ -31,11 +32,21 @@ class Sample(BaseModel):
 
 def load_sample() -> Sample:
     """Read the sample out of the installed package. A source's id is its file's name."""
-    folder = resources.files("programs.workloads") / "sample"
+    folder = _folder()
     collection = Collection(sources=tuple(_sources(folder)))
     lines = (folder / "questions.jsonl").read_text(encoding="utf-8").splitlines()
-    examples = (_example(json.loads(line), collection, number) for number, line in enumerate(lines, start=1))
+    examples = (_example(json.loads(line), collection, position) for position, line in enumerate(lines))
     return Sample(collection=collection, examples=tuple(examples))
+
+
+def sample_files() -> tuple[Path, ...]:
+    """Name the files that the sample is read from; none where the package is imported out of an archive."""
+    files = sorted(item for item in _folder().iterdir() if isinstance(item, Path))
+    return tuple(file for file in files if file.suffix in (".md", ".jsonl"))
+
+
+def _folder() -> Traversable:
+    return resources.files("programs.workloads") / "sample"
 
 
 def _sources(folder: Traversable) -> list[Source]:

@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from metrics.evidence import passage_coverage, title_recall
+from metrics.evidence import passage_recall, title_recall
 from programs.admission import select_budget
 from programs.methods.staterag import StateRAG
 from programs.models.ledger import Ledger, Phase
@@ -28,10 +28,10 @@ from programs.models.runtime import Runtime, open_runtime
 from programs.settings import load_settings
 from programs.state import EvidenceRecord
 from programs.tam.segment import segment
-from programs.workloads.longbench import load_longbench, supporting_passages
+from programs.workloads.longbench import CONTEXT_ID, load_longbench
 
 TASKS = ("hotpotqa", "2wikimqa", "musique")
-RULES = {"title line": title_recall, "half of the passage": passage_coverage}
+RULES = {"title line": title_recall, "half of the passage": passage_recall}
 
 
 COLUMNS = (
@@ -84,7 +84,7 @@ def top_k(runtime: Runtime, query, rerank: int | None) -> list[tuple[int, int]]:
 
 def measure(program: StateRAG, runtime: Runtime, example) -> dict[str, object]:
     """Run the three on one query."""
-    supporting = supporting_passages(example.query.collection.sources[0].text, example.reference.supporting_titles)
+    supporting = example.reference.model_dump(mode="json")["passages"]
     started = time.perf_counter()
     record = program.run(example.query)
     seconds = time.perf_counter() - started
@@ -98,7 +98,7 @@ def measure(program: StateRAG, runtime: Runtime, example) -> dict[str, object]:
         "top-k reranked": reranked,
     }
     recalls = {
-        f"{name}, {rule}": measure_by(found, supporting)
+        f"{name}, {rule}": measure_by(addresses(found), supporting)
         for rule, measure_by in RULES.items()
         for name, found in spans.items()
     }
@@ -118,6 +118,11 @@ def measure(program: StateRAG, runtime: Runtime, example) -> dict[str, object]:
         "seconds": seconds,
         "settings": record.settings,
     }
+
+
+def addresses(spans: list[tuple[int, int]]) -> list[dict[str, object]]:
+    """Write spans of the context as the metrics read evidence."""
+    return [{"source_id": CONTEXT_ID, "start": start, "end": end} for start, end in spans]
 
 
 def interval(differences: list[float]) -> tuple[float, float]:

@@ -8,7 +8,6 @@ import dspy
 import pytest
 
 from programs.documents.collection import Collection, Source
-from programs.errors import InputError
 from programs.methods.staterag import StateRAG
 from programs.models.backend import TransportFault
 from programs.models.language_model import LanguageModel
@@ -161,7 +160,7 @@ def test_I7_no_reader_output_reaches_memory_or_a_later_prompt():
         ask(program, f"q{i}", i)
     prompts = "".join(m.content for _, request in script.requests for m in request.messages)
     assert "CANARY-ANSWER" not in prompts
-    assert "CANARY-ANSWER" not in "\n".join(program._shared.pool._store._db.iterdump())
+    assert "CANARY-ANSWER" not in "\n".join(program.pool._store._db.iterdump())
 
 
 def test_I7_a_query_has_no_place_for_a_reference():
@@ -206,7 +205,7 @@ def test_D7_a_later_query_finds_abstractions_scores_and_similar_plans_in_memory(
     script = RoleScript()
     program = make_program(script, tam={"region_tokens": 16, "overlap_tokens": 4, "abstraction": "model"})
     first = ask(program, "q0", 0)
-    program._shared.graphs.clear()
+    program.indexes.retain(())
     second = ask(program, "q1", 1)
     assert first.tokens.index > 0
     assert second.tokens.index == 0
@@ -233,15 +232,16 @@ def test_predictors_are_visible_to_optimisers_by_name_and_models_are_not():
     program = make_program()
     names = [name for name, _ in program.named_predictors()]
     assert names == [
+        "reader.answer",
         "planner.propose",
         "navigator.score",
         "retriever.select",
         "verifier.judge",
-        "reader.answer",
         "abstraction.describe_group",
     ]
     copied = program.deepcopy()
-    assert copied._shared is program._shared
+    assert copied.runtime is program.runtime
+    assert copied.indexes is program.indexes
     assert copied.planner.propose is not program.planner.propose
 
 
@@ -265,9 +265,10 @@ def test_a_compiled_program_saves_and_loads_as_json(tmp_path):
     assert request.messages[2].content == '{"objective": "o", "targets": ["t"]}'
 
 
-def test_an_empty_collection_is_a_clear_error():
-    with pytest.raises(InputError, match="no text"):
-        ask(make_program(), collection=Collection(sources=(Source(source_id="a.md", text="  \n "),)))
+def test_an_empty_collection_is_an_incomplete_query_that_says_so():
+    record = ask(make_program(), collection=Collection(sources=(Source(source_id="a.md", text="  \n "),)))
+    assert record.status == "incomplete"
+    assert "no text" in record.error
 
 
 def test_records_follow_the_published_schema():

@@ -1,38 +1,51 @@
-"""Evidence recall: what counts as found, and that overlapping evidence is not counted twice."""
+"""Evidence recall: what counts as found, in which source, and that overlapping evidence is not counted twice."""
 
-from typing import NamedTuple
+import re
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from metrics.evidence import covered, passage_coverage, source_recall, title_recall
+from metrics.answers import normalise
+from metrics.evidence import (
+    admitted_sources,
+    answer_in_evidence,
+    covered,
+    passage_recall,
+    recall_at,
+    source_recall,
+    title_mention,
+    title_recall,
+)
+from tests.metrics.records import a_passage, a_summary, an_evidence
 
+HERON = a_passage("Heron", 10, 30)
+FINCH = a_passage("Finch", 40, 60)
+BY_ADDRESS = [title_recall, passage_recall]
+RECALLS = [*BY_ADDRESS, title_mention]
 
-class Passage(NamedTuple):
-    title: str
-    start: int
-    end: int
-
-
-HERON = Passage("Heron", 10, 30)
-FINCH = Passage("Finch", 40, 60)
-RECALLS = [title_recall, passage_coverage]
 bounds = st.tuples(st.integers(0, 40), st.integers(0, 40)).map(lambda pair: (min(pair), max(pair)))
 spans = st.lists(bounds, max_size=6)
-groups = st.lists(
-    st.lists(bounds.map(lambda b: Passage("x" * min(3, b[1] - b[0]), *b)), max_size=3), min_size=1, max_size=4
+sources = st.sampled_from(["birds", "rivers"])
+items = st.builds(lambda source, span: at(*span, source_id=source), sources, bounds)
+passages = st.builds(
+    lambda source, span: a_passage("x" * min(3, span[1] - span[0]), *span, source_id=source), sources, bounds
 )
+groups = st.lists(st.lists(passages, max_size=3), min_size=1, max_size=4)
+
+
+def at(start, end, source_id="birds"):
+    return an_evidence(source_id, start, "x" * (end - start))
 
 
 @given(bounds, spans)
 def test_covered_counts_each_character_once(span, evidence):
-    admitted = {at for first, last in evidence for at in range(first, last)}
+    admitted = {place for first, last in evidence for place in range(first, last)}
     assert covered(span, evidence) == len(admitted & set(range(*span)))
 
 
 @pytest.mark.parametrize(
-    ("evidence", "by_title", "by_half"),
+    ("admitted", "by_title", "by_half"),
     [
         ([], 0.0, 0.0),
         ([(10, 15)], 0.5, 0.0),
@@ -46,30 +59,70 @@ def test_covered_counts_each_character_once(span, evidence):
         ([(35, 50), (5, 20)], 1.0, 1.0),
     ],
 )
-def test_a_passage_is_found_by_its_whole_title_or_by_half_of_its_characters(evidence, by_title, by_half):
-    supporting = [[HERON], [FINCH]]
-    assert title_recall(evidence, supporting) == by_title
-    assert passage_coverage(evidence, supporting) == by_half
+def test_a_passage_is_found_by_its_whole_title_or_by_half_of_its_characters(admitted, by_title, by_half):
+    evidence = [at(start, end) for start, end in admitted]
+    assert title_recall(evidence, [[HERON], [FINCH]]) == by_title
+    assert passage_recall(evidence, [[HERON], [FINCH]]) == by_half
+
+
+@pytest.mark.parametrize("recall", BY_ADDRESS)
+def test_evidence_of_another_source_does_not_count(recall):
+    assert recall([at(0, 100, "rivers")], [[HERON], [FINCH]]) == 0.0
+    assert recall([at(0, 100, "rivers"), at(0, 35)], [[HERON], [FINCH]]) == 0.5
+
+
+@pytest.mark.parametrize("recall", BY_ADDRESS)
+def test_a_summary_of_a_passage_is_not_the_passage(recall):
+    assert recall([a_summary("Heron", start=0, end=100)], [[HERON]]) == 0.0
+    assert recall([a_summary("Heron", start=0, end=100), at(0, 100)], [[HERON]]) == 1.0
+
+
+@pytest.mark.parametrize("recall", BY_ADDRESS)
+def test_evidence_that_does_not_say_whether_it_is_derived_is_source_text(recall):
+    item = at(0, 100)
+    del item["derived"]
+    assert recall([item], [[HERON]]) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        ([], 0.0),
+        (["A Heron stood"], 0.5),
+        (["a heron stood"], 0.0),
+        (["Fin", "ch"], 0.0),
+        (["Heron", "Herons and Finches"], 1.0),
+    ],
+)
+def test_a_title_is_mentioned_where_it_stands_letter_by_letter_in_one_text(texts, expected):
+    evidence = [an_evidence("rivers", 500 * i, text) for i, text in enumerate(texts)]
+    assert title_mention(evidence, [[HERON], [FINCH]]) == expected
+
+
+def test_a_summary_can_mention_a_title_and_hold_an_answer():
+    evidence = [a_summary("The Heron was built in 1868.")]
+    assert title_mention(evidence, [[HERON]]) == 1.0
+    assert answer_in_evidence(evidence, ["1868"]) == 1.0
 
 
 @pytest.mark.parametrize("recall", RECALLS)
 def test_any_passage_that_bears_the_title_will_do(recall):
-    twin = Passage("Heron", 70, 90)
-    assert recall([(70, 90)], [[HERON, twin], [FINCH]]) == 0.5
+    twin = a_passage("Heron", 70, 90)
+    assert recall([an_evidence("birds", 70, "Heron by the river bank")], [[HERON, twin], [FINCH]]) == 0.5
 
 
 @pytest.mark.parametrize("recall", RECALLS)
 def test_a_supporting_title_that_no_passage_bears_stays_in_the_denominator(recall):
-    assert recall([(0, 100)], [[HERON], []]) == 0.5
+    assert recall([an_evidence("birds", 10, "Heron by the river bank")], [[HERON], []]) == 0.5
 
 
 @pytest.mark.parametrize("recall", RECALLS)
 def test_an_empty_passage_is_never_found(recall):
-    assert recall([(0, 100)], [[Passage("", 11, 11)]]) == 0.0
+    assert recall([at(0, 100)], [[a_passage("", 11, 11)]]) == 0.0
 
 
 @pytest.mark.parametrize("recall", RECALLS)
-@given(evidence=spans, more=spans, supporting=groups)
+@given(evidence=st.lists(items, max_size=6), more=st.lists(items, max_size=6), supporting=groups)
 def test_recall_is_in_the_unit_interval_and_more_evidence_never_lowers_it(recall, evidence, more, supporting):
     before, after = recall(evidence, supporting), recall(evidence + more, supporting)
     assert isinstance(before, float)
@@ -77,9 +130,51 @@ def test_recall_is_in_the_unit_interval_and_more_evidence_never_lowers_it(recall
 
 
 @pytest.mark.parametrize("recall", RECALLS)
-@given(evidence=spans, supporting=groups)
+@given(evidence=st.lists(items, max_size=6), supporting=groups)
 def test_the_order_of_evidence_does_not_matter(recall, evidence, supporting):
     assert recall(evidence, supporting) == recall(evidence[::-1], supporting)
+
+
+@pytest.mark.parametrize(
+    ("texts", "references", "expected"),
+    [
+        (["It opened in 1910."], ["10"], 0.0),
+        (["It opened in 1910."], ["1910"], 1.0),
+        (["The Brass, the Heron"], ["brass heron"], 1.0),
+        (["Brass  \n Heron"], ["The Brass Heron"], 1.0),
+        (["Brass-Heron"], ["brass heron"], 0.0),
+        (["born in the U.S.A., he"], ["USA"], 1.0),
+        (["Brass", "Heron"], ["brass heron"], 0.0),
+        (["heron brass"], ["brass heron"], 0.0),
+        (["Brasserie; the brass heronry; a Brass Heron"], ["brass heron"], 1.0),
+        (["“Heron”"], ["heron"], 1.0),
+        (["Ørsted’s law"], ["ørsted"], 1.0),
+        (["Ørsteds law"], ["ørsted"], 0.0),
+        (["anything"], ["the", "?"], 0.0),
+        (["anything", "a finch"], ["heron", "finch"], 1.0),
+        ([], ["heron"], 0.0),
+    ],
+)
+def test_an_answer_is_in_the_evidence_when_a_text_holds_it_whole(texts, references, expected):
+    evidence = [an_evidence("birds", 500 * i, text) for i, text in enumerate(texts)]
+    assert answer_in_evidence(evidence, references) == expected
+
+
+pieces = st.sampled_from(
+    ["the", "a", "The,", "brass", "Brass.", "he-ron", "heron", "herons", "“heron”", "“a”", "x", "é"]
+)
+joined = st.lists(st.tuples(pieces, st.sampled_from([" ", "  ", "\n", ""])), max_size=8).map(
+    lambda parts: "".join(piece + gap for piece, gap in parts)
+)
+
+
+@given(text=joined, reference=joined)
+@example(text="the brass a heron", reference="brass heron")
+def test_the_short_cut_finds_what_the_definition_finds(text, reference):
+    gold = normalise(reference)
+    head, tail = (r"(?<!\w)" if gold[:1].isalnum() else ""), (r"(?!\w)" if gold[-1:].isalnum() else "")
+    by_definition = bool(gold) and bool(re.search(head + re.escape(gold) + tail, normalise(text)))
+    assert answer_in_evidence([an_evidence(text=text)], [reference]) == by_definition
 
 
 @pytest.mark.parametrize(
@@ -90,9 +185,30 @@ def test_source_recall_counts_each_supporting_source_once(admitted, supporting, 
     assert source_recall(admitted, supporting) == expected
 
 
+@pytest.mark.parametrize(("k", "expected"), [(1, 0.5), (2, 0.5), (3, 1.0), (10, 1.0)])
+def test_recall_at_k_looks_at_the_first_k_different_sources(k, expected):
+    assert recall_at(["a", "a", "x", "a", "b"], ["b", "a"], k) == expected
+
+
+@given(st.lists(st.sampled_from("abcde"), max_size=12), st.sets(st.sampled_from("abcde"), min_size=1))
+def test_recall_at_k_grows_with_k_up_to_source_recall(admitted, supporting):
+    by_depth = [recall_at(admitted, supporting, k) for k in range(6)]
+    assert by_depth == sorted(by_depth)
+    assert by_depth[0] == 0.0
+    assert by_depth[-1] == source_recall(admitted, supporting)
+
+
+def test_a_source_is_admitted_by_its_own_text_and_not_by_a_summary():
+    evidence = [a_summary("Rivers.", "rivers"), at(0, 5), at(9, 12), at(0, 5, "banks"), at(5, 9)]
+    assert admitted_sources(evidence) == ["birds", "banks"]
+
+
 def test_recall_without_anything_to_find_is_an_error_and_not_a_number():
     for recall in RECALLS:
         with pytest.raises(ValueError, match="not defined"):
-            recall([(0, 1)], [])
-    with pytest.raises(ValueError, match="not defined"):
-        source_recall(["a"], [])
+            recall([at(0, 1)], [])
+    for recall in (source_recall, lambda admitted, supporting: recall_at(admitted, supporting, 5)):
+        with pytest.raises(ValueError, match="not defined"):
+            recall(["a"], [])
+    with pytest.raises(ValueError, match="without reference answers"):
+        answer_in_evidence([at(0, 1)], [])

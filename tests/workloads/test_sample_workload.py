@@ -24,8 +24,8 @@ def test_it_asks_five_bridge_questions_a_comparison_and_a_single_hop():
     assert kinds == {("bridge", 2): 5, ("comparison", 2): 1, ("single", 1): 1}
 
 
-def test_queries_share_the_one_collection_and_are_numbered_from_one():
-    assert [q.position for q in SAMPLE.queries] == list(range(1, 8))
+def test_queries_share_the_one_collection_and_are_numbered_from_zero():
+    assert [q.position for q in SAMPLE.queries] == list(range(7))
     assert all(q.collection is SAMPLE.collection for q in SAMPLE.queries)
     assert len({q.query_id for q in SAMPLE.queries}) == 7
 

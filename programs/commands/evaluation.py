@@ -1,0 +1,166 @@
+"""`eval`: methods on a workload, in a fixed order, into a run's folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from rich.table import Table
+from rich.text import Text
+
+from metrics.scores import score
+from programs.commands.terminal import LogLines, err, out
+from programs.errors import InputError
+from programs.methods.compiled import Compiled, read_compiled
+from programs.models.runtime import Runtime
+from programs.report.bars import bars
+from programs.report.tracking import Tracker, open_tracker
+from programs.runner.estimate import Estimate, Range, estimate
+from programs.runner.evaluate import evaluate
+from programs.runner.evaluation import Contender, Evaluation
+from programs.runner.execute import Listener
+from programs.settings import load_settings
+from programs.workloads.manifest import AnyManifest
+from programs.workloads.registry import open_workload
+
+SHOWN = ("em", "f1", "accuracy", "anls", "passage_recall", "title_mention", "recall@5", "ret", "latency")
+"""The metrics in the table that ends a run; all are in its summary."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """The options of `eval`."""
+
+    methods: str
+    workload: str
+    data: Path | None
+    split: str
+    questions: Path | None
+    limit: int | None
+    preset: str
+    overrides: Sequence[str]
+    compiled: Path | None
+    workers: int
+    no_reader: bool
+    out: Path
+    resume: bool
+    stop_after: int
+    track: str | None
+    estimate: int | None
+
+
+def run_evaluation(request: Request, open_models: Callable[[Any], Runtime]) -> None:
+    """Do what `eval` was asked to."""
+    evaluation = Evaluation(
+        open_workload(request.workload, request.data, check_split(request.split), request.questions, request.limit),
+        tuple(contender(name, request) for name in request.methods.split(",")),
+    )
+    if request.workers < 1 or request.stop_after < 1:
+        raise InputError("--workers and --stop-after count from 1")
+    if request.estimate is not None:
+        runtime = open_models(evaluation.contenders[0].settings)
+        with bars(err):
+            estimates = estimate(evaluation, runtime, request.estimate)
+        out.print(estimate_table(estimates))
+        return
+    manifest = evaluation.manifest()
+    tracker = open_tracker(request.track, request.out)
+    runtime = open_models(evaluation.contenders[0].settings)
+    try:
+        summary = run_shown(request, evaluation, manifest, runtime, tracker)
+    finally:
+        runtime.close()
+    out.print(summary_table(summary))
+    out.print(f"{request.out}: {manifest.kind} run {manifest.digest}, records, summary and manifest")
+
+
+def run_shown(
+    request: Request, evaluation: Evaluation, manifest: AnyManifest, runtime: Runtime, tracker: Tracker
+) -> dict[str, Any]:
+    """Run with bars on the terminal and a tracker listening."""
+    tracker.begin(manifest.model_dump(mode="json"))
+    lines = LogLines()
+    with bars(err) as show:
+
+        def listen(method: str, done: int, total: int, record: dict[str, Any] | None) -> None:
+            show(method, done, total)
+            lines(method, done, total)
+            if record is not None:
+                tracker.query(record, score(record, references[record["query_id"]]))
+
+        references = {ref.query_id: ref.model_dump(mode="json") for ref in evaluation.references}
+        listener: Listener = listen
+        try:
+            summary = evaluate(
+                evaluation,
+                manifest,
+                runtime,
+                request.out,
+                resume=request.resume,
+                workers=request.workers,
+                stop_after=request.stop_after,
+                listener=listener,
+            )
+        except KeyboardInterrupt:
+            err.print(f"stopped; {request.out} keeps every finished query: the same command with --resume goes on")
+            raise
+    tracker.finish(summary, (), [request.out / "manifest.json", request.out / "records.jsonl"])
+    return summary
+
+
+def contender(name: str, request: Request) -> Contender:
+    """Settle what a method runs with: preset, then compiled parameters, then --set."""
+    compiled: Compiled | None = None
+    if request.compiled is not None and str(request.compiled) != "none":
+        compiled = read_compiled(request.compiled, name)
+    chosen = compiled.overrides if compiled else []
+    silent = ["lifecycle.answer=false"] if request.no_reader else []
+    return Contender(name, load_settings(request.preset, [*chosen, *request.overrides, *silent]), compiled)
+
+
+def check_split(split: str) -> Literal["dev", "eval"]:
+    """Take one of the two splits."""
+    if split == "dev":
+        return "dev"
+    if split == "eval":
+        return "eval"
+    raise InputError(f"--split is dev or eval, not {split!r}")
+
+
+def summary_table(summary: dict[str, Any]) -> Table:
+    """Show the main metrics with their intervals."""
+    names = [m for m in SHOWN if any(m in entry["metrics"] for entry in summary["methods"].values())]
+    labels = {m: e["metrics"][m]["label"] for e in summary["methods"].values() for m in names if m in e["metrics"]}
+    table = Table("method", "n", "incomplete", *(labels[m] for m in names), title=summary["workload"])
+    for method, entry in summary["methods"].items():
+        cells = [interval_text(entry["metrics"].get(name)) for name in names]
+        table.add_row(Text(method), str(entry["records"]), str(entry["incomplete"]), *cells)
+    return table
+
+
+def interval_text(metric: dict[str, Any] | None) -> str:
+    """Write a mean and its interval."""
+    if metric is None:
+        return "–"
+    decimals = 3 if metric["mean"] < 10 else 0
+    if metric["low"] is None:
+        return f"{metric['mean']:.{decimals}f}"
+    return f"{metric['mean']:.{decimals}f}\n[{metric['low']:.{decimals}f}, {metric['high']:.{decimals}f}]"
+
+
+def estimate_table(estimates: Sequence[Estimate]) -> Table:
+    """Show what a run would spend."""
+    title = f"What {estimates[0].queries} queries would cost, from {estimates[0].sampled} rehearsed without a model"
+    table = Table("method", "calls", "prompt tokens", "completion tokens", "RET", title=title)
+    for item in estimates:
+        ranges = (item.calls, item.prompt_tokens, item.completion_tokens, item.ret)
+        table.add_row(item.method, *(range_text(found) for found in ranges))
+    return table
+
+
+def range_text(found: Range) -> str:
+    """Write a range."""
+    low, high = f"{found.least:,.0f}", f"{found.most:,.0f}"
+    return low if low == high else f"{low} – {high}"

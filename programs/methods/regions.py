@@ -1,0 +1,70 @@
+"""The plain index that several methods search: regions of the sources and their vectors."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from programs.documents.collection import Collection
+from programs.models.encoder import Encoder, Vectors
+from programs.tam.segment import Region, segment
+
+if TYPE_CHECKING:
+    from programs.methods.program import Program, QueryRun
+
+
+@dataclass(frozen=True)
+class RegionIndex:
+    """Regions in source order, and one unit vector each."""
+
+    regions: tuple[Region, ...]
+    vectors: Vectors
+
+    def nearest(self, question: str, encoder: Encoder) -> npt.NDArray[np.intp]:
+        """Order all regions by similarity to a question, ties in source order."""
+        similarity = self.similarity(question, encoder)
+        order: npt.NDArray[np.intp] = np.argsort(-similarity, kind="stable")
+        return order
+
+    def similarity(self, question: str, encoder: Encoder) -> npt.NDArray[np.float32]:
+        """Give each region's cosine with a question."""
+        cosines: npt.NDArray[np.float32] = self.vectors @ encoder.encode_queries([question])[0]
+        return cosines
+
+
+def region_index(program: Program, run: QueryRun, tokens: int | None = None, overlap: int | None = None) -> RegionIndex:
+    """Give a collection's index: in windows of StateRAG's size, unless a method has its own."""
+    collection, encoder, tam = run.query.collection, program.runtime.encoder, program.settings.tam
+    size = tam.region_tokens if tokens is None else tokens
+    shared = tam.overlap_tokens if overlap is None else overlap
+
+    def build() -> RegionIndex:
+        regions = segment(collection, encoder, size, shared)
+        return RegionIndex(tuple(regions), encoder.encode_passages([region.text for region in regions]))
+
+    return program.indexes.get(collection.digest, run.query.position, build, RegionCodec(collection))
+
+
+@dataclass(frozen=True)
+class RegionCodec:
+    """Addresses as JSON and vectors as a plain array; the texts are the collection's own."""
+
+    collection: Collection
+
+    def save(self, index: RegionIndex, folder: Path) -> None:
+        """Write regions.json and vectors.npy."""
+        addresses = [[region.source_id, region.start, region.end] for region in index.regions]
+        (folder / "regions.json").write_text(json.dumps(addresses), encoding="utf-8")
+        np.save(folder / "vectors.npy", index.vectors, allow_pickle=False)
+
+    def load(self, folder: Path) -> RegionIndex:
+        """Read them again."""
+        texts = self.collection.texts
+        addresses = json.loads((folder / "regions.json").read_text(encoding="utf-8"))
+        regions = tuple(Region(source, start, end, texts[source][start:end]) for source, start, end in addresses)
+        return RegionIndex(regions, np.load(folder / "vectors.npy", allow_pickle=False))

@@ -1,0 +1,34 @@
+"""The methods by name. Each is imported when it is asked for, since some bring heavy libraries."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+
+from programs.errors import InputError
+from programs.methods.indexes import Indexes
+from programs.methods.program import Program
+from programs.models.runtime import Runtime
+
+METHODS = {
+    "staterag": "programs.methods.staterag:StateRAG",
+    "vanilla": "programs.methods.vanilla:Vanilla",
+    "vanilla-rerank": "programs.methods.vanilla:VanillaRerank",
+}
+
+
+def method_class(name: str) -> type[Program]:
+    """Find a method's class."""
+    if name not in METHODS:
+        raise InputError(f"there is no method {name!r}; use one or several of {', '.join(METHODS)}")
+    module, _, attribute = METHODS[name].partition(":")
+    found: type[Program] = getattr(import_module(module), attribute)
+    return found
+
+
+def open_method(
+    name: str, runtime: Runtime, workload: str, indexes: Indexes | None = None, memory: Path | None = None
+) -> Program:
+    """Make a method's program. One that keeps memory between queries keeps it in the file `memory`."""
+    kind = method_class(name)
+    return kind.open(runtime, workload, indexes, memory)

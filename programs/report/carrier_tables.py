@@ -1,0 +1,71 @@
+"""The matched carrier control: the same lifecycle with a typed, role-owned state and with one shared text."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from programs.report.cells import DIAGNOSTICS, Diagnostic, diagnostic_cell, finished, mean_cell, metric_column
+from programs.report.names import CARRIERS, FREE_FORM, MACRO, TYPED, workload_label
+from programs.report.published import published
+from programs.report.results import Results
+from programs.report.tables import Cell, Column, Row, Table
+
+QUALITY = {"em": 4, "f1": 4, "accuracy": 4, "ret": 1}
+TOKENS = {"tokens_reader": "Reader", "tokens_aux": "Aux.", "tokens_index": "Index", "ret": "RET"}
+SHORT = {TYPED: "Typed", FREE_FORM: "Free-form"}
+
+
+def carrier_table(results: Results) -> Table | None:
+    """Table 3: quality and RET."""
+    rows = [
+        Row(
+            label,
+            tuple(mean_cell(results, carrier, workload, metric, "carriers") for metric in QUALITY),
+            workload_label(workload),
+        )
+        for workload in results.summaries(CARRIERS)
+        for carrier, label in CARRIERS.items()
+    ]
+    columns = tuple(metric_column(metric, decimals) for metric, decimals in QUALITY.items())
+    return finished(results, Table("carriers", "Matched carrier control", columns, tuple(rows), stub="Carrier"))
+
+
+def carrier_tokens(results: Results) -> Table | None:
+    """Supplement: where the tokens go, and the difference between the two."""
+    rows: list[Row] = []
+    for workload in results.summaries(CARRIERS):
+        cells = {
+            carrier: tuple(mean_cell(results, carrier, workload, metric, "carrier-tokens") for metric in TOKENS)
+            for carrier in CARRIERS
+        }
+        rows += [Row(CARRIERS[carrier], found, workload_label(workload)) for carrier, found in cells.items()]
+        pairs = zip(TOKENS, cells[TYPED], cells[FREE_FORM], strict=True)
+        less = tuple(_less(workload, metric, typed, free_form) for metric, typed, free_form in pairs)
+        rows.append(Row("Typed minus Free-form", less, workload_label(workload)))
+    columns = tuple(Column(metric, label, 1) for metric, label in TOKENS.items())
+    return finished(results, Table("carrier-tokens", "Carrier token profiles", columns, tuple(rows), stub="Carrier"))
+
+
+def carrier_diagnostics(results: Results) -> Table | None:
+    """Supplement: how the two ran, over the queries of all three LongBench tasks together."""
+    present = [carrier for carrier in CARRIERS if results.has(carrier, MACRO)]
+    sizes = {carrier: sum(map(len, results.parts(carrier, MACRO))) for carrier in present}
+    queries = tuple(_printed(Cell(sizes[carrier], decimals=0), carrier, "queries") for carrier in present)
+    rows = [Row("Total queries", queries)]
+    rows += [Row(each.label, tuple(_counted(results, carrier, each) for carrier in present)) for each in DIAGNOSTICS]
+    columns = tuple(Column(carrier, SHORT[carrier]) for carrier in present)
+    title = "Execution diagnostics of the carrier control on LongBench"
+    return finished(results, Table("carrier-diagnostics", title, columns, tuple(rows), stub="Diagnostic"))
+
+
+def _less(workload: str, metric: str, typed: Cell, free_form: Cell) -> Cell:
+    printed = published().value("carrier-differences", TYPED, f"{workload}.{metric}")
+    return Cell(typed.value - free_form.value, n=typed.n, published=printed)
+
+
+def _counted(results: Results, carrier: str, diagnostic: Diagnostic) -> Cell:
+    return _printed(diagnostic_cell(results.parts(carrier, MACRO), diagnostic), carrier, diagnostic.metric)
+
+
+def _printed(cell: Cell, carrier: str, metric: str) -> Cell:
+    return replace(cell, published=published().value("carrier-diagnostics", carrier, f"{MACRO}.{metric}"))

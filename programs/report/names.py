@@ -1,0 +1,77 @@
+"""What methods and workloads are called in print, and in which order they stand; other names stand as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+STATERAG = "staterag"
+TYPED, FREE_FORM = "staterag-typed", "staterag-free-form"
+CARRIERS = {TYPED: "Typed, role-owned", FREE_FORM: "Free-form shared"}
+REMOVALS = {
+    "staterag-without-tam": "w/o TAM",
+    "staterag-without-mars": "w/o MARS",
+    "staterag-without-smp": "w/o SMP",
+}
+METHODS = {
+    "vanilla": "Vanilla RAG",
+    "vanilla-rerank": "Vanilla RAG, reranked",
+    "react": "ReAct",
+    "selfrag": "Self-RAG",
+    "graphrag": "GraphRAG",
+    "dosrag": "DOSRAG",
+    "raptor": "RAPTOR",
+    "memorag": "MemoRAG",
+    "hipporag2": "HippoRAG2",
+    STATERAG: "StateRAG",
+}
+"""In the paper's order."""
+
+LONGBENCH = {"longbench/hotpotqa": "HotpotQA", "longbench/2wikimqa": "2WikiMQA", "longbench/musique": "MuSiQue"}
+"""The tasks whose unweighted mean is LongBench's macro average, in the paper's order."""
+MACRO = "longbench"
+QASPER, DOCVQA = "qasper", "docvqa"
+WORKLOADS = LONGBENCH | {MACRO: "LongBench macro", QASPER: "QASPER", DOCVQA: "DocVQA"}
+
+
+def base(name: str) -> str:
+    """Give the method of a system. Where several runs have a method, each of its systems is called run/method."""
+    return name.rpartition("/")[2]
+
+
+def method_label(name: str) -> str:
+    """Call a system by its method's printed name, with its run where there are several."""
+    run, _, method = name.rpartition("/")
+    variants = {variant: f"StateRAG {label}" for variant, label in REMOVALS.items()}
+    carriers = {TYPED: "StateRAG, typed", FREE_FORM: "StateRAG, free-form"}
+    label = (METHODS | variants | carriers).get(method, method)
+    return f"{label} ({run})" if run else label
+
+
+def workload_label(name: str) -> str:
+    """Call a workload by its printed name."""
+    return WORKLOADS.get(name, name)
+
+
+def is_staterag(name: str) -> bool:
+    """Tell whether a system is StateRAG as it is, which is emphasised."""
+    return base(name) == STATERAG
+
+
+def is_variant(name: str) -> bool:
+    """Tell whether a system is StateRAG with something changed, which has tables of its own."""
+    return base(name).startswith(f"{STATERAG}-")
+
+
+def in_order(systems: Iterable[str]) -> list[str]:
+    """Sort systems as the paper does: baselines, then names of one's own, StateRAG's variants, and StateRAG."""
+    known, changed = list(METHODS), [*REMOVALS, *CARRIERS]
+
+    def place(name: str) -> tuple[int, int]:
+        method = base(name)
+        if is_staterag(name):
+            return 3, 0
+        if is_variant(name):
+            return 2, changed.index(method) if method in changed else len(changed)
+        return (0, known.index(method)) if method in known else (1, 0)
+
+    return sorted(dict.fromkeys(systems), key=place)

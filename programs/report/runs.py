@@ -1,0 +1,64 @@
+"""The runs that a report or a comparison is made of, with a name for each system in them."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from metrics.scores import ScoreTable
+from programs.errors import InputError
+from programs.progress import report
+from programs.runner.folder import RunFolder
+from programs.runner.scoring import score_tables
+
+
+class Unfinished(UserWarning):
+    """A run that lacks records; its means are over the queries that it has."""
+
+
+def load_runs(paths: Sequence[Path]) -> list[ScoreTable]:
+    """Score runs from their folders alone. A method that several runs have on a workload is named by its run too."""
+    folders = [RunFolder(path) for path in paths]
+    if len({folder.path.resolve() for folder in folders}) < len(folders):
+        raise InputError("a run is named twice; name each once")
+    kinds = {folder.manifest.kind for folder in folders}
+    if len(kinds) > 1:
+        warnings.warn("development runs and locked ones are shown together", stacklevel=2)
+    tables: list[tuple[RunFolder, ScoreTable]] = []
+    for done, folder in enumerate(folders):
+        report("runs", done, len(folders))
+        tables += [(folder, table) for table in score_tables(folder)]
+        _warn_of_missing(folder, [table for run, table in tables if run is folder])
+    report("runs", len(folders), len(folders))
+    if not tables:
+        raise InputError("these runs have no records yet; run `eval` on them with --resume")
+    uses = Counter((table.method, table.workload) for _, table in tables)
+    return [
+        table if uses[table.method, table.workload] == 1 else replace(table, method=f"{folder.name}/{table.method}")
+        for folder, table in tables
+    ]
+
+
+def check_comparable(paths: Sequence[Path]) -> None:
+    """Refuse to pair queries of runs that did not have the same questions over the same sources."""
+    first: dict[str, RunFolder] = {}
+    for folder in map(RunFolder, paths):
+        questions = folder.manifest.questions
+        other = first.setdefault(questions.workload, folder)
+        if other.manifest.questions.digest != questions.digest:
+            raise InputError(
+                f"{other.path} and {folder.path} are both of {questions.workload}, but not of the same questions, "
+                "sources and references; compare runs that were made with the same --data, --split and --limit"
+            )
+
+
+def _warn_of_missing(folder: RunFolder, tables: Sequence[ScoreTable]) -> None:
+    queries = len(folder.manifest.questions.queries)
+    for entry in folder.manifest.methods:
+        have = next((len(table) for table in tables if table.method == entry.name), 0)
+        if have < queries:
+            message = f"{folder.path}: {entry.name} has {have} of {queries} records; go on with `eval --resume`"
+            warnings.warn(message, Unfinished, stacklevel=3)

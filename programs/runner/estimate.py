@@ -1,0 +1,80 @@
+"""What a run would cost, before anything is spent: a few of its queries rehearsed with engines that ask nobody."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from programs.models.language_model import LanguageModel
+from programs.models.rehearsal import RehearsalBackend
+from programs.models.runtime import Runtime
+from programs.progress import report
+from programs.record import QueryRecord
+from programs.runner.evaluation import Contender, Evaluation
+from programs.workloads.query import Query
+
+
+@dataclass(frozen=True)
+class Range:
+    """From the mildest course of the sampled queries to the costliest, for a whole run."""
+
+    least: float
+    most: float
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What one method would spend on all queries, scaled up from a sample."""
+
+    method: str
+    queries: int
+    sampled: int
+    calls: Range
+    prompt_tokens: Range
+    completion_tokens: Range
+    ret: Range
+
+
+def estimate(evaluation: Evaluation, runtime: Runtime, sample: int) -> list[Estimate]:
+    """Rehearse evenly spread queries with every method. Encoders do their real work; language models do none."""
+    queries = spread(evaluation.queries, sample)
+    estimates: list[Estimate] = []
+    for contender in evaluation.contenders:
+        mildest, costliest = (rehearse(contender, evaluation, runtime, queries, worst) for worst in (False, True))
+        estimates.append(_scaled(contender.name, len(evaluation.queries), mildest, costliest))
+        report("rehearsals", len(estimates), len(evaluation.contenders))
+    return estimates
+
+
+def rehearse(
+    contender: Contender, evaluation: Evaluation, runtime: Runtime, queries: Sequence[Query], costliest: bool
+) -> list[QueryRecord]:
+    """Run queries without asking anybody."""
+    auxiliary = LanguageModel(RehearsalBackend(runtime.auxiliary.backend, costliest))
+    reader = LanguageModel(RehearsalBackend(runtime.reader.backend, costliest))
+    mute = replace(runtime, auxiliary=auxiliary, reader=reader)
+    program = contender.open(mute, evaluation.workload.name, None, frozenset())
+    return [program.run(query) for query in queries]
+
+
+def spread(queries: Sequence[Query], sample: int) -> list[Query]:
+    """Take every so-manieth query, since workloads may be sorted."""
+    count = min(max(sample, 1), len(queries))
+    return [queries[i * len(queries) // count] for i in range(count)]
+
+
+def _scaled(method: str, total: int, mildest: list[QueryRecord], costliest: list[QueryRecord]) -> Estimate:
+    def across(value: Callable[[QueryRecord], float]) -> Range:
+        means = [statistics.fmean(map(value, course)) * total for course in (mildest, costliest)]
+        return Range(min(means), max(means))
+
+    return Estimate(
+        method=method,
+        queries=total,
+        sampled=len(mildest),
+        calls=across(lambda record: len(record.calls)),
+        prompt_tokens=across(lambda record: sum(call.prompt_tokens for call in record.calls)),
+        completion_tokens=across(lambda record: sum(call.completion_tokens for call in record.calls)),
+        ret=across(lambda record: record.ret.paper),
+    )

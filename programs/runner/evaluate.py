@@ -1,0 +1,38 @@
+"""A whole run: open its folder, run every method's queries, and summarise."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from programs.models.runtime import Runtime
+from programs.runner.evaluation import Evaluation
+from programs.runner.execute import Execution, Listener
+from programs.runner.folder import OpenRun
+from programs.runner.summary import summarise
+from programs.workloads.manifest import AnyManifest
+
+
+def evaluate(
+    evaluation: Evaluation,
+    manifest: AnyManifest,
+    runtime: Runtime,
+    out: Path,
+    *,
+    resume: bool = False,
+    workers: int = 1,
+    stop_after: int = 5,
+    listener: Listener = lambda method, done, total, record: None,
+) -> dict[str, Any]:
+    """Run what has no record yet, and write and give the summary."""
+    with OpenRun.open(out, manifest, evaluation.references, resume) as folder:
+        execution = Execution(folder, workers, stop_after, listener)
+        for contender in evaluation.contenders:
+            method = contender.open(runtime, evaluation.workload.name, out, evaluation.shared)
+            try:
+                execution.run(method, evaluation.queries)
+            finally:
+                method.close()
+        summary = summarise(folder)
+        folder.finish(summary)
+    return summary

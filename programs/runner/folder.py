@@ -1,0 +1,199 @@
+"""A run's folder: manifest.json and references.jsonl first, records.jsonl line by line, summary.json last.
+
+A record is one line, flushed and synced before the next query starts, so a run that is killed at any instant loses at
+most the query that it was at. A line that the kill cut in half is dropped when the run is taken up again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from filelock import FileLock, Timeout
+from pydantic_core import from_json
+
+from programs.atomic import replacing
+from programs.errors import InputError
+from programs.record import QueryRecord
+from programs.workloads.manifest import AnyManifest, differences, read_manifest
+from programs.workloads.query import Reference
+
+MANIFEST, REFERENCES, RECORDS, SUMMARY = "manifest.json", "references.jsonl", "records.jsonl", "summary.json"
+WITHDRAWN = "withdrawn.jsonl"
+"""Records of queries that found no model server, taken back when the run was taken up again. What they spent stays."""
+
+
+class RunFolder:
+    """A folder that holds a run. Reading it needs nothing but the folder."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.manifest: AnyManifest = read_manifest(path / MANIFEST)
+
+    @property
+    def name(self) -> str:
+        """The folder's own name, which tables use."""
+        return self.path.resolve().name
+
+    def references(self) -> dict[str, dict[str, Any]]:
+        """Give the references by query id, as plain JSON values."""
+        rows = _lines(self.path / REFERENCES)
+        return {row["query_id"]: row for row in rows}
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """Give the records as plain JSON values, one at a time. Every line must be of this manifest."""
+        path = self.path / RECORDS
+        digest = self.manifest.digest
+        for number, row in enumerate(_lines(path), start=1):
+            if row.get("manifest") != digest:
+                raise InputError(
+                    f"{path}, line {number}: a record of manifest {row.get('manifest')} in a run of {digest};"
+                    " records of two runs can't be mixed: start a new one with another --out"
+                )
+            yield row
+
+
+class OpenRun(RunFolder):
+    """A run's folder while the run writes to it. One process at a time."""
+
+    def __init__(self, path: Path, lock: FileLock) -> None:
+        super().__init__(path)
+        self._lock = lock
+        self._mend()
+        self._file = (path / RECORDS).open("ab")
+
+    @classmethod
+    def open(cls, path: Path, manifest: AnyManifest, references: Sequence[Reference], resume: bool) -> Self:
+        """Begin a run, or take the same one up again."""
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"{path}: the folder can't be made ({error.strerror}); name another --out") from error
+        lock = FileLock(path / ".lock")
+        try:
+            lock.acquire(timeout=0)
+        except Timeout as error:
+            raise InputError(
+                f"{path}: another process is writing this run; wait for it, or name another --out"
+            ) from error
+        try:
+            if (path / MANIFEST).exists():
+                _check_same(path, manifest, resume)
+            else:
+                _begin(path, manifest, references)
+            return cls(path, lock)
+        except BaseException:
+            lock.release()
+            raise
+
+    def append(self, record: QueryRecord) -> dict[str, Any]:
+        """Write one record and wait until it is on the disk; give it back as it was written."""
+        line = record.model_copy(update={"manifest": self.manifest.digest}).model_dump_json()
+        self._file.write(line.encode("utf-8", "surrogatepass") + b"\n")
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        written: dict[str, Any] = from_json(line)
+        return written
+
+    def withdraw(self, method: str, positions: frozenset[int]) -> None:
+        """Move records out of the run, so that their queries run again."""
+        if not positions:
+            return
+        self._file.close()
+        path = self.path / RECORDS
+        with (self.path / WITHDRAWN).open("ab") as aside, replacing(path) as kept:
+            for line in path.open("rb"):
+                row = from_json(line)
+                gone = row["method"] == method and row["position"] in positions
+                (aside if gone else kept).write(line)
+            aside.flush()
+            os.fsync(aside.fileno())
+        self._file = path.open("ab")
+
+    def finish(self, summary: dict[str, Any]) -> None:
+        """Write the summary, which says that the run is complete."""
+        with replacing(self.path / SUMMARY) as file:
+            file.write(json.dumps(summary, indent=2, ensure_ascii=False).encode() + b"\n")
+
+    def close(self) -> None:
+        """Let another process write."""
+        self._file.close()
+        self._lock.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def _mend(self) -> None:
+        """Cut off what a kill left of a line."""
+        path = self.path / RECORDS
+        if not path.exists():
+            return
+        with path.open("r+b") as file:
+            content_end = _end_of_last_line(file.seek(0, os.SEEK_END), file)
+            file.truncate(content_end)
+            os.fsync(file.fileno())
+
+
+def _begin(path: Path, manifest: AnyManifest, references: Sequence[Reference]) -> None:
+    leftover = [name for name in (RECORDS, SUMMARY) if (path / name).exists()]
+    if leftover:
+        raise InputError(f"{path}: holds {', '.join(leftover)} but no manifest; name another --out")
+    with replacing(path / REFERENCES) as file:
+        file.write(reference_lines(references))
+    with replacing(path / MANIFEST) as file:
+        file.write(manifest.model_dump_json(indent=2).encode() + b"\n")
+
+
+def _check_same(path: Path, manifest: AnyManifest, resume: bool) -> None:
+    if not resume:
+        raise InputError(f"{path}: already holds a run; go on with it by --resume, or name another --out")
+    stands = read_manifest(path / MANIFEST)
+    if stands.digest != manifest.digest or type(stands) is not type(manifest):
+        where = ", ".join(differences(manifest, stands)) or "kind"
+        raise InputError(
+            f"{path}: holds a run of another manifest, different in {where}; records of two manifests can't be mixed: "
+            "run what it was started with, or name another --out"
+        )
+
+
+def reference_lines(references: Iterable[Reference]) -> bytes:
+    """Write references as they stand in a run's folder and are hashed in its manifest."""
+    return b"".join(reference.model_dump_json().encode("utf-8", "surrogatepass") + b"\n" for reference in references)
+
+
+def _lines(path: Path) -> Iterator[dict[str, Any]]:
+    if not path.exists():
+        return
+    with path.open("rb") as file:
+        for number, line in enumerate(file, start=1):
+            if not line.endswith(b"\n"):
+                return  # a kill cut it; `--resume` drops it
+            try:
+                row = from_json(line, cache_strings="keys")
+            except ValueError as error:
+                raise InputError(
+                    f"{path}, line {number}: not a line of JSON ({error}); the file was changed"
+                ) from error
+            if not isinstance(row, dict):
+                raise InputError(f"{path}, line {number}: not a record")
+            yield row
+
+
+def _end_of_last_line(size: int, file: Any) -> int:
+    """Find where the last whole line ends, reading backwards."""
+    end = int(size)
+    while end > 0:
+        start = max(0, end - 65536)
+        file.seek(start)
+        at = file.read(end - start).rfind(b"\n")
+        if at >= 0:
+            return int(start + at + 1)
+        end = start
+    return 0

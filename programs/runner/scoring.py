@@ -1,0 +1,44 @@
+"""A run's records against its references: the tables that statistics, summaries and reports read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from metrics.metric import METRICS
+from metrics.scores import ScoreTable, collect_tables
+from programs.errors import InputError
+from programs.runner.folder import RunFolder
+
+
+def score_tables(run: RunFolder) -> list[ScoreTable]:
+    """Score a run in one pass, a table for each method in the manifest's order."""
+    workload = run.manifest.questions.workload
+    tables = {table.method: table for table in collect_tables(workload, _pairs(run))}
+    return [_without_answers(run, tables[entry.name]) for entry in run.manifest.methods if entry.name in tables]
+
+
+def _pairs(run: RunFolder) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    references = run.references()
+    methods = {entry.name for entry in run.manifest.methods}
+    seen: set[tuple[str, str]] = set()
+    for record in run.records():
+        key = (record["method"], record["query_id"])
+        if record["method"] not in methods or record["query_id"] not in references:
+            raise InputError(f"{run.path}: a record of {key[0]!r} on {key[1]!r}, which the manifest does not have")
+        if key in seen:
+            raise InputError(f"{run.path}: two records of {key[0]!r} on {key[1]!r}; the file was changed")
+        seen.add(key)
+        yield record, references[record["query_id"]]
+
+
+def _without_answers(run: RunFolder, table: ScoreTable) -> ScoreTable:
+    """Leave out the scores of answers that nobody was asked for."""
+    entry = next(entry for entry in run.manifest.methods if entry.name == table.method)
+    if not entry.settings["lifecycle"]["answer"]:
+        for name, metric in METRICS.items():
+            if metric.group == "answer" or name == "reached_reader":
+                table.values[name] = np.full(len(table), np.nan)
+    return table

@@ -1,0 +1,156 @@
+"""What a run is of, down to hashes, so that someone else can get it again and nobody can mix two runs.
+
+There are two types, because selection must never see an evaluation query (I11): `optimize` takes a `DevManifest`, and
+a `LockedManifest` is not one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from programs.errors import InputError
+from programs.keys import content_key
+
+VERSION: Literal[1] = 1
+
+
+class Entry(BaseModel):
+    """A part of a manifest."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", ignored_types=(cached_property,))
+
+
+class QueryEntry(Entry):
+    """One query at its place in the order."""
+
+    query_id: str
+    question: str = Field(description="hash of the question's text")
+    collection: str = Field(description="digest of its sources, a key of `collections`")
+
+
+class QuestionSet(Entry):
+    """The ordered queries and their sources. Two runs can be compared query by query where this is the same."""
+
+    workload: str
+    split: Literal["dev", "eval"]
+    files: dict[str, str] = Field(description="name and sha256 of each file that was read")
+    queries: tuple[QueryEntry, ...]
+    collections: dict[str, tuple[str, ...]] = Field(description="digest of a collection to its source ids, in order")
+    references: str = Field(description="sha256 of the references that answers are scored against")
+
+    @cached_property
+    def digest(self) -> str:
+        """A name of exactly these questions over these sources in this order."""
+        return content_key(self.model_dump_json(exclude={"files"}))
+
+
+class MethodEntry(Entry):
+    """A method and what it runs with."""
+
+    name: str
+    settings: dict[str, Any]
+    settings_digest: str
+    compiled: str | None = Field(None, description="sha256 of the compiled program, where one was loaded")
+
+
+class ModelEntry(Entry):
+    """A model and the hashes of its weights, where they are files here."""
+
+    part: Literal["reader", "auxiliary", "encoder", "cross_encoder"]
+    engine: str
+    model: str
+    sha256: dict[str, str] = {}
+
+
+class GitState(Entry):
+    """The code that ran."""
+
+    revision: str
+    dirty: bool
+    changes: str | None = Field(None, description="sha256 of what differs from the revision")
+
+
+class Manifest(Entry):
+    """Everything that a run's records depend on. `created` is the one field that does not count."""
+
+    version: Literal[1] = VERSION
+    questions: QuestionSet
+    preset: str
+    methods: tuple[MethodEntry, ...]
+    models: tuple[ModelEntry, ...]
+    packages: dict[str, str]
+    python: str
+    machine: str
+    git: GitState | None
+    created: str
+
+    @cached_property
+    def digest(self) -> str:
+        """A name of this manifest, which every record of its run carries."""
+        return content_key(self.model_dump_json(exclude={"created"}))[:16]
+
+
+class DevManifest(Manifest):
+    """A development run: what selection may look at."""
+
+    kind: Literal["dev"] = "dev"
+
+
+class LockedManifest(Manifest):
+    """An evaluation run: nothing may be chosen by it."""
+
+    kind: Literal["locked"] = "locked"
+
+
+AnyManifest = DevManifest | LockedManifest
+_READ: TypeAdapter[AnyManifest] = TypeAdapter(Annotated[AnyManifest, Field(discriminator="kind")])
+
+
+def manifest_type(split: Literal["dev", "eval"]) -> type[DevManifest] | type[LockedManifest]:
+    """Lock every evaluation split."""
+    return DevManifest if split == "dev" else LockedManifest
+
+
+def read_manifest(path: Path) -> AnyManifest:
+    """Read a manifest.json."""
+    try:
+        return _READ.validate_json(path.read_bytes())
+    except FileNotFoundError as error:
+        raise InputError(
+            f"{path.parent}: no manifest.json, so no run; name a folder that `eval --out` wrote"
+        ) from error
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise InputError(f"{path}: not a run's manifest: {where}: {first['msg']}") from error
+
+
+def differences(ours: Manifest, theirs: Manifest) -> list[str]:
+    """Name the fields in which two manifests differ, deepest first place of each, for a person to act on."""
+    return list(_different(_tree(ours), _tree(theirs), ""))[:8]
+
+
+def text_hash(text: str) -> str:
+    """Hash a text for a manifest."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _tree(manifest: Manifest) -> dict[str, Any]:
+    tree: dict[str, Any] = json.loads(manifest.model_dump_json(exclude={"created"}))
+    return tree
+
+
+def _different(ours: Any, theirs: Any, where: str) -> list[str]:
+    if isinstance(ours, dict) and isinstance(theirs, dict):
+        keys = dict.fromkeys([*ours, *theirs])
+        return [item for key in keys for item in _different(ours.get(key), theirs.get(key), f"{where}.{key}")]
+    if isinstance(ours, list) and isinstance(theirs, list) and len(ours) == len(theirs):
+        pairs = enumerate(zip(ours, theirs, strict=True))
+        return [item for i, (a, b) in pairs for item in _different(a, b, f"{where}[{i}]")]
+    return [] if ours == theirs else [where.lstrip(".")]

@@ -1,0 +1,1 @@
+"""What the baselines ask, one file a method."""

@@ -1,0 +1,134 @@
+"""Small records and references, in the shape that a run folder holds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def a_call(phase: str = "aux", **changes: Any) -> dict[str, Any]:
+    call = {
+        "query_id": "q1",
+        "role": "reader" if phase == "reader" else "planner",
+        "phase": phase,
+        "model": "large" if phase == "reader" else "small",
+        "parameters": 14 if phase == "reader" else 7,
+        "prompt_tokens": 90,
+        "completion_tokens": 10,
+        "seconds": 0.5,
+        "finish_reason": "stop",
+        "truncated": False,
+        "prompt_hash": "0123456789abcdef",
+        "transport_retries": 0,
+        "error": None,
+    }
+    return call | changes
+
+
+def an_evidence(
+    source_id: str = "birds", start: int = 0, text: str = "The Brass Heron", **changes: Any
+) -> dict[str, Any]:
+    end = start + len(text)
+    item = {
+        "evidence_id": f"{source_id}#{start}-{end}",
+        "source_id": source_id,
+        "start": start,
+        "end": end,
+        "text": text,
+        "cycle": 1,
+        "derived": None,
+    }
+    return item | changes
+
+
+def a_summary(text: str, source_id: str = "birds", start: int = 0, end: int = 100) -> dict[str, Any]:
+    derived = {"kind": "summary", "regions": [{"source_id": source_id, "start": start, "end": end}]}
+    return an_evidence(source_id, start, text, end=end, evidence_id=f"summary of {source_id}", derived=derived)
+
+
+def a_commit(field: str, value: Any, cycle: int = 1) -> dict[str, Any]:
+    roles = {"plan": "planner", "path": "navigator", "evidence": "retriever", "verdict": "verifier", "artifacts": "smp"}
+    return {"cycle": cycle, "role": roles[field], "field": field, "value": value}
+
+
+def a_verdict(label: str, cycle: int = 1) -> dict[str, Any]:
+    return a_commit("verdict", {"label": label, "justification": "because"}, cycle)
+
+
+def a_rejection(reason: str) -> dict[str, Any]:
+    return {
+        "role": "planner",
+        "field": "plan",
+        "cycle": 1,
+        "reason": reason,
+        "detail": "…",
+        "value": None,
+        "completion": None,
+    }
+
+
+def a_record(**changes: Any) -> dict[str, Any]:
+    """Make a query that was released after one cycle and read once."""
+    evidence = changes.pop("evidence", [an_evidence()])
+    record = {
+        "version": 1,
+        "query_id": "q1",
+        "workload": "aviary",
+        "method": "staterag",
+        "position": 0,
+        "question": "Which bird?",
+        "answer": "the Brass Heron",
+        "status": "completed",
+        "action": "RELEASE",
+        "cycles": 1,
+        "states": [a_commit("artifacts", [], 0), a_commit("evidence", evidence), a_verdict("PASS")],
+        "evidence": evidence,
+        "rejections": [],
+        "error": None,
+        "parse_failures": 0,
+        "calls": [a_call("index"), a_call(), a_call(), a_call("reader")],
+        "tokens": {"reader": 100, "aux": 200, "index": 100},
+        "encoder_tokens": 50,
+        "ret": {"paper": 100 + 300 * 8 / 14, "parameters": 250.0},
+        "latency": {"index": 0.25, "online": 1.5},
+        "memory": {"reads": 4, "hits": 1},
+        "settings": "0123",
+        "manifest": None,
+    }
+    return record | changes
+
+
+def a_baseline_record(**changes: Any) -> dict[str, Any]:
+    """Make a query of a method without a controller: no state, no action, no cycle."""
+    return a_record(**{"method": "vanilla", "action": None, "cycles": 0, "states": []} | changes)
+
+
+def an_incomplete_record(**changes: Any) -> dict[str, Any]:
+    """Make a query that ended at a rejection: the reader was not called."""
+    ended = {
+        "status": "incomplete",
+        "action": None,
+        "cycles": 0,
+        "answer": "",
+        "evidence": [],
+        "states": [a_commit("artifacts", [], 0)],
+        "rejections": [a_rejection("malformed")],
+        "parse_failures": 1,
+        "calls": [a_call("index"), a_call()],
+    }
+    return a_record(**ended | changes)
+
+
+def a_passage(title: str = "Heron", start: int = 0, end: int = 20, source_id: str = "birds") -> dict[str, Any]:
+    return {"source_id": source_id, "title": title, "start": start, "end": end}
+
+
+def a_reference(**changes: Any) -> dict[str, Any]:
+    reference = {
+        "query_id": "q1",
+        "answers": ["Brass Heron", "heron"],
+        "supporting": ["birds", "rivers"],
+        "passages": [[a_passage("The Brass Heron", 0, 20)], [a_passage("The Ferry", 40, 60)]],
+        "question_type": "bridge",
+        "cluster": None,
+    }
+    return reference | changes

@@ -1,0 +1,190 @@
+"""`eval`, `compare` and `report` as a person meets them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from programs import run
+from programs.commands.terminal import LogLines, duration
+from tests.support.runs import scripted_runtime
+
+runner = CliRunner()
+WIDE = {"COLUMNS": "220"}
+
+
+@pytest.fixture
+def scripted(monkeypatch):
+    """Open a scripted model where the command line would load a real one."""
+    opened = []
+
+    def open_models(settings):
+        opened.append(scripted_runtime(settings))
+        return opened[-1]
+
+    monkeypatch.setattr(run, "open_models", open_models)
+    return opened
+
+
+@pytest.fixture
+def questions(tmp_path):
+    """A file of a person's own questions with their contexts."""
+    rows = [
+        {
+            "id": f"own-{i}",
+            "question": f"Which dome holds lens {i}?",
+            "context": f"Note {i}. " + "observatory lens dome star harbour ferry pier tide. " * 30,
+            "answers": ["the dome"],
+        }
+        for i in range(4)
+    ]
+    path = tmp_path / "questions.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def evaluate(*arguments):
+    return runner.invoke(run.app, ["eval", "--preset", "tiny", *map(str, arguments)], env=WIDE)
+
+
+def test_eval_compare_and_report_work_together_from_a_persons_own_questions(scripted, questions, tmp_path):
+    common = ("--workload", "own", "--questions", questions)
+    first = evaluate("--method", "vanilla,vanilla-rerank", *common, "--out", tmp_path / "a")
+    assert first.exit_code == 0, first.output
+    assert "vanilla-rerank" in first.stdout
+    second = evaluate("--method", "vanilla", *common, "--out", tmp_path / "b", "--set", "vanilla.k=1", "--workers", "2")
+    assert second.exit_code == 0, second.output
+    runs = [str(tmp_path / "a"), str(tmp_path / "b")]
+    compared = runner.invoke(run.app, ["compare", *runs, "--metric", "f1", "--reference", "a/vanilla"], env=WIDE)
+    assert compared.exit_code == 0, compared.output
+    assert "Holm" in compared.stdout
+    reported = runner.invoke(run.app, ["report", *runs, "--out", str(tmp_path / "report")], env=WIDE)
+    assert reported.exit_code == 0, reported.output
+    names = {path.name for path in (tmp_path / "report").iterdir()}
+    assert {"tables.md", "tables.tex", "tables.csv"} <= names
+    assert any(name.endswith(".svg") for name in names)
+    assert any(name.endswith(".png") for name in names)
+
+
+def test_an_evaluation_split_makes_a_locked_manifest_and_a_dev_split_does_not(scripted, questions, tmp_path):
+    for split, kind in (("dev", "dev"), ("eval", "locked")):
+        out = tmp_path / split
+        arguments = ("--workload", "own", "--questions", questions, "--split", split, "--limit", 1)
+        assert evaluate("--method", "vanilla", *arguments, "--out", out).exit_code == 0
+        assert json.loads((out / "manifest.json").read_text())["kind"] == kind
+
+
+def test_resume_goes_on_and_says_nothing_twice(scripted, questions, tmp_path):
+    arguments = ("--method", "vanilla", "--workload", "own", "--questions", questions, "--out", tmp_path / "a")
+    assert evaluate(*arguments).exit_code == 0
+    records = tmp_path / "a/records.jsonl"
+    whole = records.read_bytes()
+    records.write_bytes(b"".join(whole.splitlines(keepends=True)[:2]))
+    assert evaluate(*arguments, "--resume").exit_code == 0
+    assert len(scripted[-1].reader.backend.requests) == 2
+    assert records.read_bytes().count(b"\n") == 4
+
+
+def test_ctrl_c_keeps_what_was_done_and_says_how_to_go_on(scripted, questions, tmp_path, monkeypatch):
+    def interrupted(settings):
+        count = [0]
+
+        def script(request):
+            count[0] += 1
+            if count[0] > 2:
+                raise KeyboardInterrupt
+            return "the dome"
+
+        return scripted_runtime(settings, script=script)
+
+    arguments = ("--method", "vanilla", "--workload", "own", "--questions", questions, "--out", tmp_path / "a")
+    with monkeypatch.context() as patched:
+        patched.setattr(run, "open_models", interrupted)
+        result = evaluate(*arguments)
+    assert result.exit_code == 130
+    assert "--resume" in result.stderr
+    assert (tmp_path / "a/records.jsonl").read_bytes().count(b"\n") == 2
+    assert evaluate(*arguments, "--resume").exit_code == 0
+    assert (tmp_path / "a/records.jsonl").read_bytes().count(b"\n") == 4
+
+
+def test_an_estimate_prints_calls_and_tokens_and_writes_nothing(scripted, questions, tmp_path):
+    arguments = ("--method", "vanilla,staterag", "--workload", "own", "--questions", questions)
+    result = evaluate(*arguments, "--out", tmp_path / "a", "--estimate")
+    assert result.exit_code == 0, result.output
+    assert "staterag" in result.stdout
+    assert scripted[-1].reader.backend.requests == []
+    assert not (tmp_path / "a").exists()
+
+
+def test_tracking_works_offline_without_an_account(scripted, questions, tmp_path):
+    pytest.importorskip("wandb")
+    arguments = ("--method", "vanilla", "--workload", "own", "--questions", questions, "--limit", 2)
+    result = evaluate(*arguments, "--out", tmp_path / "a", "--track", "wandb")
+    assert result.exit_code == 0, result.output
+    assert list((tmp_path / "a").rglob("*.wandb"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--method", "nope", "--workload", "sample"], "no method 'nope'"),
+        (["--method", "vanilla,vanilla", "--workload", "sample"], "named twice"),
+        (["--method", "vanilla", "--workload", "nope"], "nope"),
+        (["--method", "vanilla", "--workload", "longbench/hotpotqa"], "--data"),
+        (["--method", "vanilla", "--workload", "longbench/hotpotqa", "--data", "{empty}"], "hotpotqa.dev.jsonl"),
+        (["--method", "vanilla", "--workload", "sample", "--split", "test"], "dev or eval"),
+        (["--method", "vanilla", "--workload", "sample", "--limit", "0"], "limit"),
+        (["--method", "vanilla", "--workload", "sample", "--workers", "0"], "--workers"),
+        (["--method", "vanilla", "--workload", "own", "--questions", "{junk}"], "junk"),
+        (["--method", "vanilla", "--workload", "own", "--questions", "{leak}", "--split", "dev"], "evaluation file"),
+        (["--method", "vanilla", "--workload", "sample", "--compiled", "{empty}"], "vanilla.json"),
+        (["--method", "vanilla", "--workload", "sample", "--compiled", "{junk}"], "not a compiled program"),
+        (["--method", "vanilla", "--workload", "sample", "--track", "paper"], "wandb"),
+        (["--method", "vanilla", "--workload", "sample", "--set", "vanilla.k=0"], "vanilla.k"),
+        (["--method", "vanilla", "--workload", "sample", "--out", "{junk}/run"], "--out"),
+    ],
+    ids=lambda value: str(value)[-50:],
+)
+def test_bad_input_is_one_clear_line_and_exit_code_2(scripted, tmp_path, arguments, said):
+    (tmp_path / "junk.jsonl").write_bytes(b"\x00\xff\x00")
+    (tmp_path / "rows.eval.jsonl").write_text("{}\n")
+    (tmp_path / "empty").mkdir()
+    places = {"junk": tmp_path / "junk.jsonl", "empty": tmp_path / "empty", "leak": tmp_path / "rows.eval.jsonl"}
+    given = [argument.format(**places) for argument in arguments]
+    if "--out" not in given:
+        given += ["--out", str(tmp_path / "run")]
+    result = evaluate(*given)
+    assert result.exit_code == 2, result.output
+    assert said in result.stderr
+    assert "Traceback" not in result.output
+
+
+@pytest.mark.parametrize("command", ["compare", "report"])
+def test_a_folder_that_is_no_run_is_a_clear_error(tmp_path, command):
+    arguments = [command, str(tmp_path), *(["--out", str(tmp_path / "r")] if command == "report" else [])]
+    result = runner.invoke(run.app, arguments, env=WIDE)
+    assert result.exit_code == 2
+    assert "manifest.json" in result.stderr
+
+
+def test_runs_on_other_questions_are_not_compared(scripted, questions, tmp_path):
+    for name, limit in (("a", 2), ("b", 3)):
+        arguments = ("--method", "vanilla", "--workload", "own", "--questions", questions, "--limit", limit)
+        assert evaluate(*arguments, "--out", tmp_path / name).exit_code == 0
+    result = runner.invoke(run.app, ["compare", str(tmp_path / "a"), str(tmp_path / "b")], env=WIDE)
+    assert result.exit_code == 2
+    assert "same questions" in result.stderr
+
+
+def test_a_log_without_a_terminal_says_where_a_run_is(capsys):
+    lines = LogLines()
+    lines("vanilla", 0, 2)
+    lines("vanilla", 2, 2)
+    assert "vanilla: 2 of 2" in capsys.readouterr().err
+
+
+def test_lengths_of_time_are_written_for_people():
+    assert [duration(s) for s in (5, 65, 3700)] == ["5 s", "1 min 5 s", "1 h 1 min"]
