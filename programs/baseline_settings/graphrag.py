@@ -22,7 +22,7 @@ class GraphragSettings(Section):
         ("organization", "person", "geo", "event"), min_length=1, description="types of entities to look for"
     )
     gleanings: int = Field(1, ge=0, description="further passes over a text unit, for what was missed")
-    extraction_tokens: int = Field(1500, ge=16, description="completion tokens of an extraction or a gleaning")
+    extraction_tokens: int = Field(1800, ge=16, description="completion tokens of an extraction or a gleaning")
     description_input_tokens: int = Field(4000, ge=16, description="descriptions summarised by one call")
     description_tokens: int = Field(500, ge=16, description="completion tokens of a summarised description")
 

@@ -16,11 +16,14 @@ from programs.errors import InputError
 from programs.methods.compiled import Compiled, read_compiled
 from programs.models.runtime import Runtime
 from programs.report.bars import bars
+from programs.report.figures import write_figures
+from programs.report.results import Results
 from programs.report.tracking import Tracker, open_tracker
 from programs.runner.estimate import Estimate, Range, estimate
 from programs.runner.evaluate import evaluate
 from programs.runner.evaluation import Contender, Evaluation
-from programs.runner.execute import Listener
+from programs.runner.folder import RunFolder
+from programs.runner.scoring import score_tables
 from programs.settings import load_settings
 from programs.workloads.manifest import AnyManifest
 from programs.workloads.registry import open_workload
@@ -80,18 +83,21 @@ def run_shown(
     request: Request, evaluation: Evaluation, manifest: AnyManifest, runtime: Runtime, tracker: Tracker
 ) -> dict[str, Any]:
     """Run with bars on the terminal and a tracker listening."""
-    tracker.begin(manifest.model_dump(mode="json"))
+    references = {ref.query_id: ref.model_dump(mode="json") for ref in evaluation.references}
     lines = LogLines()
+    begun = False
     with bars(err) as show:
 
         def listen(method: str, done: int, total: int, record: dict[str, Any] | None) -> None:
+            nonlocal begun
+            if not begun:  # the folder is open by now, so the run can't be refused any more
+                tracker.begin(manifest.model_dump(mode="json"))
+                begun = True
             show(method, done, total)
             lines(method, done, total)
             if record is not None:
                 tracker.query(record, score(record, references[record["query_id"]]))
 
-        references = {ref.query_id: ref.model_dump(mode="json") for ref in evaluation.references}
-        listener: Listener = listen
         try:
             summary = evaluate(
                 evaluation,
@@ -101,12 +107,14 @@ def run_shown(
                 resume=request.resume,
                 workers=request.workers,
                 stop_after=request.stop_after,
-                listener=listener,
+                listener=listen,
             )
         except KeyboardInterrupt:
             err.print(f"stopped; {request.out} keeps every finished query: the same command with --resume goes on")
             raise
-    tracker.finish(summary, (), [request.out / "manifest.json", request.out / "records.jsonl"])
+    if request.track:
+        figures = write_figures(Results(score_tables(RunFolder(request.out))), request.out / "figures")
+        tracker.finish(summary, figures, [request.out / "manifest.json", request.out / "records.jsonl"])
     return summary
 
 

@@ -87,7 +87,7 @@ class QueryRun:
             finally:  # what was spent before a fault is kept
                 pool.shutdown(cancel_futures=True)
                 for run in runs:
-                    self.ledger.calls.extend(run.ledger.calls)
+                    self.ledger.absorb(run.ledger)
                     self.trail.unreadable += run.trail.unreadable
         return answers
 
@@ -96,10 +96,14 @@ class QueryRun:
         self.indexed = time.perf_counter()
 
     def latency(self) -> Latency:
-        """Give the two parts of the time since the query was submitted. A build that failed is index time."""
-        now = time.perf_counter()
+        """Give the two parts of the time since the query was submitted. A build that failed is index time.
+
+        Calls that a journal answered count as long as they took when they were made.
+        """
+        now, replayed = time.perf_counter(), self.ledger.replayed
         indexed = now if self.indexed is None else self.indexed
-        return Latency(index=indexed - self.started, online=now - indexed)
+        online = replayed[Phase.AUX] + replayed[Phase.READER]
+        return Latency(index=indexed - self.started + replayed[Phase.INDEX], online=now - indexed + online)
 
 
 class Program(dspy.Module):  # type: ignore[misc]
@@ -195,9 +199,10 @@ class EvidenceProgram(Program):
         with run.ledger.scope("index", Phase.INDEX):
             index = self.index(run)
         run.index_is_ready()
-        chosen = {record.evidence_id: record for record in reversed(self.select(run, index))}
-        budget = self.settings.lifecycle.reader_budget
-        admitted = select_budget(reversed(chosen.values()), budget, self.runtime.encoder)
+        chosen: dict[str, EvidenceRecord] = {}
+        for record in self.select(run, index):
+            chosen.setdefault(record.evidence_id, record)
+        admitted = select_budget(chosen.values(), self.settings.lifecycle.reader_budget, self.runtime.encoder)
         if not admitted:
             run.trail.error = NO_EVIDENCE
             return

@@ -14,6 +14,9 @@ METHODS = {
     "staterag": "programs.methods.staterag:StateRAG",
     "vanilla": "programs.methods.vanilla:Vanilla",
     "vanilla-rerank": "programs.methods.vanilla:VanillaRerank",
+    "dosrag": "programs.methods.dosrag:DOSRAG",
+    "react": "programs.methods.react:ReAct",
+    "selfrag": "programs.methods.selfrag:SelfRAG",
 }
 
 

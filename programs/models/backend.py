@@ -44,6 +44,8 @@ class Completion:
     completion_tokens: int
     finish_reason: Literal["stop", "length"]
     transport_retries: int = 0
+    replayed: float = 0.0
+    """Seconds that the call took when it was made, where a journal answered instead."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,7 @@ class Likelihood:
     prompt_tokens: int
     completion_tokens: int = 0
     transport_retries: int = 0
+    replayed: float = 0.0
 
 
 class ContextOverflow(Exception):

@@ -75,7 +75,9 @@ class MeteredEngine:
         except FAULTS as fault:
             self._record(context + continuation, started, error=fault)
             raise_for_dspy(fault, self.backend.model)
-        spent = Completion("", result.prompt_tokens, result.completion_tokens, "stop", result.transport_retries)
+        spent = Completion(
+            "", result.prompt_tokens, result.completion_tokens, "stop", result.transport_retries, result.replayed
+        )
         self._record(context + continuation, started, spent)
         return result
 
@@ -95,6 +97,8 @@ class MeteredEngine:
         self, prompt: str, started: float, completion: Completion | None = None, error: Exception | None = None
     ) -> None:
         scope = current_scope()
+        replayed = completion.replayed if completion else 0.0
+        scope.ledger.replayed[scope.phase] += replayed
         scope.ledger.calls.append(
             Call(
                 query_id=scope.ledger.query_id,
@@ -104,7 +108,7 @@ class MeteredEngine:
                 parameters=self.backend.parameters,
                 prompt_tokens=completion.prompt_tokens if completion else 0,
                 completion_tokens=completion.completion_tokens if completion else 0,
-                seconds=time.perf_counter() - started,
+                seconds=time.perf_counter() - started + replayed,
                 finish_reason=completion.finish_reason if completion else "error",
                 truncated=completion is not None and completion.finish_reason == "length",
                 prompt_hash=hashlib.sha256(prompt.encode("utf-8", "surrogatepass")).hexdigest()[:16],

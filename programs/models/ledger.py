@@ -54,6 +54,8 @@ class Ledger:
     query_id: str
     calls: list[Call] = field(default_factory=list)
     encoder_tokens: int = 0
+    replayed: dict[Phase, float] = field(default_factory=lambda: dict.fromkeys(Phase, 0.0))
+    """Seconds of calls that a journal answered: the query took them, though not this time."""
     _encoded: set[bytes] = field(default_factory=set)
 
     @contextmanager
@@ -64,6 +66,13 @@ class Ledger:
             yield
         finally:
             _scope.reset(token)
+
+    def absorb(self, other: Ledger) -> None:
+        """Take over what was charged to a ledger of a part of this query."""
+        self.calls.extend(other.calls)
+        self.encoder_tokens += other.encoder_tokens
+        for phase, seconds in other.replayed.items():
+            self.replayed[phase] += seconds
 
     def tokens(self, phase: Phase) -> int:
         """Sum the tokens of a phase."""

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from programs.models.journal import Journal, JournaledBackend
+from programs.models.language_model import LanguageModel
 from programs.models.runtime import Runtime
 from programs.runner.evaluation import Evaluation
 from programs.runner.execute import Execution, Listener
 from programs.runner.folder import OpenRun
 from programs.runner.summary import summarise
 from programs.workloads.manifest import AnyManifest
+
+
+def journaled(runtime: Runtime, journal: Journal) -> Runtime:
+    """Have a runtime's calls written down."""
+    auxiliary = LanguageModel(JournaledBackend(runtime.auxiliary.backend, journal))
+    same = runtime.reader is runtime.auxiliary
+    reader = auxiliary if same else LanguageModel(JournaledBackend(runtime.reader.backend, journal))
+    return replace(runtime, auxiliary=auxiliary, reader=reader)
 
 
 def evaluate(
@@ -28,11 +39,14 @@ def evaluate(
     with OpenRun.open(out, manifest, evaluation.references, resume) as folder:
         execution = Execution(folder, workers, stop_after, listener)
         for contender in evaluation.contenders:
-            method = contender.open(runtime, evaluation.workload.name, out, evaluation.shared)
+            place = out / "methods" / contender.name
+            journal = Journal(place / "journal.jsonl", execution.take_up(contender.name))
+            method = contender.open(journaled(runtime, journal), evaluation.workload.name, place, evaluation.shared)
             try:
                 execution.run(method, evaluation.queries)
             finally:
                 method.close()
+                journal.close()
         summary = summarise(folder)
         folder.finish(summary)
     return summary

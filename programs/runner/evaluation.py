@@ -43,9 +43,8 @@ class Contender:
             compiled=self.compiled.digest if self.compiled else None,
         )
 
-    def open(self, runtime: Runtime, workload: str, folder: Path | None, shared: frozenset[str]) -> Program:
-        """Make its program, with memory and indexes in the run's folder."""
-        place = folder / "methods" / self.name if folder else None
+    def open(self, runtime: Runtime, workload: str, place: Path | None, shared: frozenset[str]) -> Program:
+        """Make its program, with memory and indexes in its folder of the run."""
         program = open_method(
             self.name,
             replace(runtime, settings=self.settings),

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextvars import copy_context
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 from programs.errors import StateRAGError
@@ -42,7 +43,7 @@ class Execution:
 
     def run(self, method: Method, queries: Sequence[Query]) -> None:
         """Run the queries that have no record yet."""
-        done = self._take_up(method.name)
+        done = frozenset(self.take_up(method.name).values())
         method.resume(done)
         todo = [query for query in queries if query.position not in done]
         self.listener(method.name, 0, len(todo), None)
@@ -59,18 +60,18 @@ class Execution:
                     "server, then run the same command with --resume"
                 )
 
-    def _take_up(self, method: str) -> frozenset[int]:
-        """Find what is done. If the run stopped because the engine was gone, the queries that found it gone are not."""
-        outcomes = {row["position"]: ended_by_engine(row) for row in self.folder.records() if row["method"] == method}
-        trailing = []
-        for position in reversed(outcomes):
-            if not outcomes[position]:
-                break
-            trailing.append(position)
+    def take_up(self, method: str) -> dict[str, int]:
+        """Give the queries that are done, with their positions.
+
+        If the run stopped because the engine was gone, the queries that found it gone are taken back and not done.
+        """
+        rows = [row for row in self.folder.records() if row["method"] == method]
+        done = {row["query_id"]: row["position"] for row in rows}
+        trailing = [row["query_id"] for row in takewhile(ended_by_engine, reversed(rows))]
         if len(trailing) >= self.stop_after:
             self.folder.withdraw(method, frozenset(trailing))
-            return frozenset(outcomes) - frozenset(trailing)
-        return frozenset(outcomes)
+            return {query_id: position for query_id, position in done.items() if query_id not in trailing}
+        return done
 
 
 def ended_by_engine(record: dict[str, Any]) -> bool:

@@ -99,16 +99,14 @@ class OpenRun(RunFolder):
         written: dict[str, Any] = from_json(line)
         return written
 
-    def withdraw(self, method: str, positions: frozenset[int]) -> None:
+    def withdraw(self, method: str, queries: frozenset[str]) -> None:
         """Move records out of the run, so that their queries run again."""
-        if not positions:
-            return
         self._file.close()
         path = self.path / RECORDS
         with (self.path / WITHDRAWN).open("ab") as aside, replacing(path) as kept:
             for line in path.open("rb"):
                 row = from_json(line)
-                gone = row["method"] == method and row["position"] in positions
+                gone = row["method"] == method and row["query_id"] in queries
                 (aside if gone else kept).write(line)
             aside.flush()
             os.fsync(aside.fileno())

@@ -12,7 +12,7 @@ import pytest
 
 from programs.runner.evaluate import evaluate
 from tests.runner import killable
-from tests.support.runs import make_evaluation, records_of, scripted_runtime, without_times
+from tests.support.runs import make_evaluation, opinions, records_of, scripted_runtime, without_times
 
 KILLS = 25
 processes = multiprocessing.get_context("forkserver")
@@ -107,3 +107,31 @@ def test_I8_a_line_cut_anywhere_by_the_kill_is_dropped_and_its_query_run_again(u
         evaluate(evaluation, manifest, scripted_runtime(), folder, resume=True)
         assert records_of(folder) == records_of(expected)
         assert without_times(records_of(folder)[12]) == without_times(records_of(expected)[12])
+
+
+def test_I8_no_call_that_was_answered_before_the_kill_is_made_again(tmp_path):
+    evaluation = make_evaluation("staterag", queries=6)
+    manifest = evaluation.manifest()
+    evaluate(evaluation, manifest, whole := scripted_runtime(), tmp_path / "whole")
+
+    class Killed(BaseException):
+        pass
+
+    asked = []
+
+    def dies_after(calls):
+        def script(request):
+            if len(asked) == calls:
+                raise Killed
+            asked.append(request)
+            return opinions(request)
+
+        return script
+
+    limits = (3, 11, 20)
+    for limit in limits:
+        with pytest.raises(Killed):
+            evaluate(evaluation, manifest, scripted_runtime(script=dies_after(limit)), tmp_path / "run", resume=True)
+    evaluate(evaluation, manifest, scripted_runtime(script=dies_after(-1)), tmp_path / "run", resume=True)
+    assert records_of(tmp_path / "run") == records_of(tmp_path / "whole")
+    assert asked == whole.reader.backend.requests
