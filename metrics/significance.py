@@ -89,7 +89,7 @@ def intervals(
     """Give each metric's interval, the same as `interval` would; metrics of the same queries share the draws."""
     found: dict[str, Interval] = {}
     for names, units in units_of(columns, clusters):
-        found.update(zip(names, _intervals([units], level, resamples, seed), strict=True))
+        found.update(zip(names, unit_intervals([units], level, resamples, seed), strict=True))
     return {name: found[name] for name in columns}
 
 
@@ -101,7 +101,7 @@ def macro_interval(
     A task without a value is left out, and `tasks` counts those that are left. The bounds are NaN where a task has
     one unit.
     """
-    return _intervals([_one(values, clusters) for values, clusters in tasks], level, resamples, seed)[0]
+    return unit_intervals([_one(values, clusters) for values, clusters in tasks], level, resamples, seed)[0]
 
 
 def paired(
@@ -137,7 +137,7 @@ def paired_all(
     differences = {name: _difference(a[name], b[name]) for name in a}
     found: dict[str, Paired] = {}
     for names, units in units_of(differences, clusters):
-        found.update(zip(names, _paired([units], level, resamples, seed), strict=True))
+        found.update(zip(names, unit_pairs([units], level, resamples, seed), strict=True))
     return {name: found[name] for name in a}
 
 
@@ -150,7 +150,7 @@ def macro_paired(
 ) -> Paired:
     """Compare two methods by the mean over tasks of each task's mean difference; tasks count as in `macro_interval`."""
     units = [_one(_difference(a, b), clusters) for a, b, clusters in tasks]
-    return _paired(units, level, resamples, seed)[0]
+    return unit_pairs(units, level, resamples, seed)[0]
 
 
 def mcnemar(
@@ -194,7 +194,8 @@ def _stream(seed: int, task: int, purpose: int) -> np.random.Generator:
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(task, purpose)))
 
 
-def _intervals(tasks: Sequence[Units], level: float, resamples: int | None, seed: int) -> list[Interval]:
+def unit_intervals(tasks: Sequence[Units], level: float, resamples: int | None, seed: int) -> list[Interval]:
+    """Give the interval of every metric that the tasks' units hold."""
     draws = _draws(tasks, resamples)
     present = [units for units in tasks if len(units)]
     low, high = _bounds(present or tasks, level, draws, seed)
@@ -205,9 +206,10 @@ def _intervals(tasks: Sequence[Units], level: float, resamples: int | None, seed
     ]
 
 
-def _paired(tasks: Sequence[Units], level: float, resamples: int | None, seed: int) -> list[Paired]:
+def unit_pairs(tasks: Sequence[Units], level: float, resamples: int | None, seed: int) -> list[Paired]:
+    """Give the comparison on every metric whose differences the tasks' units hold."""
     present = [units for units in tasks if len(units)] or tasks
-    found = _intervals(tasks, level, resamples, seed)
+    found = unit_intervals(tasks, level, resamples, seed)
     totals = np.concatenate([units.totals / max(1, units.n) for units in present])
     magnitude = np.add.reduce([units.magnitude / max(1, units.n) for units in present])
     p = sign_flip_p(totals, magnitude, found[0].resamples, _stream(seed, 0, _FLIPS))

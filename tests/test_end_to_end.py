@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 
 import pytest
+from typer.testing import CliRunner
 
 from programs.memory.pool import Pool
 from programs.methods.staterag import StateRAG
 from programs.models.ledger import Phase
 from programs.models.runtime import open_runtime
+from programs.run import app
 from programs.settings import load_settings
 from programs.workloads.sample import load_sample
 
@@ -65,3 +67,17 @@ def test_I5_a_second_run_in_the_same_order_gives_the_same_records(once, runtime,
         return plain
 
     assert [timeless(r) for r in again] == [timeless(r) for r in once]
+
+
+def test_an_evaluation_of_several_methods_on_real_models_is_compared_and_reported(tmp_path):
+    common = ["--workload", "sample", "--limit", "2", "--preset", "tiny", "--set", "lifecycle.role_tokens=96"]
+    short = ["--set", "lifecycle.reader_tokens=16", "--workers", "2", "--out", str(tmp_path / "run")]
+    evaluated = CliRunner().invoke(app, ["eval", "--method", "vanilla,dosrag,staterag", *common, *short])
+    assert evaluated.exit_code == 0, evaluated.output
+    summary = json.loads((tmp_path / "run/summary.json").read_text())
+    assert [entry["records"] for entry in summary["methods"].values()] == [2, 2, 2]
+    assert summary["methods"]["vanilla"]["metrics"]["source_recall"]["mean"] > 0
+    assert CliRunner().invoke(app, ["compare", str(tmp_path / "run")]).exit_code == 0
+    reported = CliRunner().invoke(app, ["report", str(tmp_path / "run"), "--out", str(tmp_path / "report")])
+    assert reported.exit_code == 0, reported.output
+    assert "StateRAG" in (tmp_path / "report/tables.csv").read_text()

@@ -8,11 +8,17 @@ import pytest
 from typer.testing import CliRunner
 
 from programs import run
-from programs.commands.terminal import LogLines, duration
+from programs.commands.terminal import LogLines, duration, err, out
 from tests.support.runs import scripted_runtime
 
 runner = CliRunner()
-WIDE = {"COLUMNS": "220"}
+
+
+@pytest.fixture(autouse=True)
+def wide(monkeypatch):
+    """A width of the environment is fixed when a console is made, and must not break lines here."""
+    for console in (out, err):
+        monkeypatch.setattr(console, "_width", 220)
 
 
 @pytest.fixture
@@ -46,7 +52,7 @@ def questions(tmp_path):
 
 
 def evaluate(*arguments):
-    return runner.invoke(run.app, ["eval", "--preset", "tiny", *map(str, arguments)], env=WIDE)
+    return runner.invoke(run.app, ["eval", "--preset", "tiny", *map(str, arguments)])
 
 
 def test_eval_compare_and_report_work_together_from_a_persons_own_questions(scripted, questions, tmp_path):
@@ -57,10 +63,10 @@ def test_eval_compare_and_report_work_together_from_a_persons_own_questions(scri
     second = evaluate("--method", "vanilla", *common, "--out", tmp_path / "b", "--set", "vanilla.k=1", "--workers", "2")
     assert second.exit_code == 0, second.output
     runs = [str(tmp_path / "a"), str(tmp_path / "b")]
-    compared = runner.invoke(run.app, ["compare", *runs, "--metric", "f1", "--reference", "a/vanilla"], env=WIDE)
+    compared = runner.invoke(run.app, ["compare", *runs, "--metric", "f1", "--reference", "a/vanilla"])
     assert compared.exit_code == 0, compared.output
     assert "Holm" in compared.stdout
-    reported = runner.invoke(run.app, ["report", *runs, "--out", str(tmp_path / "report")], env=WIDE)
+    reported = runner.invoke(run.app, ["report", *runs, "--out", str(tmp_path / "report")])
     assert reported.exit_code == 0, reported.output
     names = {path.name for path in (tmp_path / "report").iterdir()}
     assert {"tables.md", "tables.tex", "tables.csv"} <= names
@@ -165,7 +171,7 @@ def test_bad_input_is_one_clear_line_and_exit_code_2(scripted, tmp_path, argumen
 @pytest.mark.parametrize("command", ["compare", "report"])
 def test_a_folder_that_is_no_run_is_a_clear_error(tmp_path, command):
     arguments = [command, str(tmp_path), *(["--out", str(tmp_path / "r")] if command == "report" else [])]
-    result = runner.invoke(run.app, arguments, env=WIDE)
+    result = runner.invoke(run.app, arguments)
     assert result.exit_code == 2
     assert "manifest.json" in result.stderr
 
@@ -174,7 +180,7 @@ def test_runs_on_other_questions_are_not_compared(scripted, questions, tmp_path)
     for name, limit in (("a", 2), ("b", 3)):
         arguments = ("--method", "vanilla", "--workload", "own", "--questions", questions, "--limit", limit)
         assert evaluate(*arguments, "--out", tmp_path / name).exit_code == 0
-    result = runner.invoke(run.app, ["compare", str(tmp_path / "a"), str(tmp_path / "b")], env=WIDE)
+    result = runner.invoke(run.app, ["compare", str(tmp_path / "a"), str(tmp_path / "b")])
     assert result.exit_code == 2
     assert "same questions" in result.stderr
 

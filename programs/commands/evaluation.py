@@ -10,6 +10,7 @@ from typing import Any, Literal
 from rich.table import Table
 from rich.text import Text
 
+from metrics.metric import METRICS
 from metrics.scores import score
 from programs.commands.terminal import LogLines, err, out
 from programs.errors import InputError
@@ -96,7 +97,7 @@ def run_shown(
             show(method, done, total)
             lines(method, done, total)
             if record is not None:
-                tracker.query(record, score(record, references[record["query_id"]]))
+                tracker.query(record, shown_scores(record, references[record["query_id"]], request.no_reader))
 
         try:
             summary = evaluate(
@@ -109,13 +110,22 @@ def run_shown(
                 stop_after=request.stop_after,
                 listener=listen,
             )
-        except KeyboardInterrupt:
-            err.print(f"stopped; {request.out} keeps every finished query: the same command with --resume goes on")
+        except BaseException as error:
+            if begun:
+                tracker.finish({}, (), [request.out / "manifest.json", request.out / "records.jsonl"])
+            if isinstance(error, KeyboardInterrupt):
+                err.print(f"stopped; {request.out} keeps every finished query: the same command with --resume goes on")
             raise
     if request.track:
         figures = write_figures(Results(score_tables(RunFolder(request.out))), request.out / "figures")
         tracker.finish(summary, figures, [request.out / "manifest.json", request.out / "records.jsonl"])
     return summary
+
+
+def shown_scores(record: dict[str, Any], reference: dict[str, Any], no_reader: bool) -> dict[str, float]:
+    """Score a query as it comes, without the answer that nobody was asked for."""
+    scores = score(record, reference)
+    return {name: value for name, value in scores.items() if not (no_reader and METRICS[name].group == "answer")}
 
 
 def contender(name: str, request: Request) -> Contender:

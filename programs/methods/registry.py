@@ -17,6 +17,7 @@ METHODS = {
     "dosrag": "programs.methods.dosrag:DOSRAG",
     "react": "programs.methods.react:ReAct",
     "selfrag": "programs.methods.selfrag:SelfRAG",
+    "graphrag": "programs.methods.graphrag.graphrag:GraphRAG",
     "hipporag2": "programs.methods.hipporag2.hipporag2:HippoRAG2",
 }
 

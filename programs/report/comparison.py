@@ -9,11 +9,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from metrics.bootstrap import MOST
+from metrics.macros import macro_pairs
 from metrics.scores import METRICS, ScoreTable
-from metrics.significance import McNemar, Paired, holm, macro_paired, mcnemar, paired_all
+from metrics.significance import McNemar, Paired, holm, mcnemar, paired_all
 from programs.errors import InputError
 from programs.report.names import DOCVQA, MACRO, QASPER, method_label, workload_label
-from programs.report.results import Results
+from programs.report.results import FEWER, LARGE, Results
 from programs.report.tables import Cell, Column, Row, Table
 
 CHOSEN = {QASPER: ("em", "f1", "accuracy"), DOCVQA: ("anls", "accuracy")}
@@ -83,6 +85,11 @@ class Common:
         defined = ~(np.isnan(ours) | np.isnan(theirs))
         return np.where(defined, ours, np.nan), np.where(defined, theirs, np.nan)
 
+    def difference(self, metric: str) -> Values:
+        """The system's values less the reference's."""
+        ours, theirs = self.values(metric)
+        return ours - theirs
+
     def shares(self, metric: str) -> bool:
         """Tell whether both have a value for some query."""
         return not np.isnan(self.values(metric)[0]).all()
@@ -98,7 +105,7 @@ class Comparer:
 
     def on_one(self, common: Common, metrics: Sequence[str]) -> Iterator[Comparison]:
         """Compare two systems on one workload."""
-        values = {metric: common.values(metric) for metric in metrics if common.shares(metric)}
+        values = {metric: common.values(metric) for metric in metrics}
         found = paired_all(
             {metric: ours for metric, (ours, _) in values.items()},
             {metric: theirs for metric, (_, theirs) in values.items()},
@@ -114,15 +121,10 @@ class Comparer:
 
     def over_tasks(self, commons: Sequence[Common], metrics: Sequence[str]) -> Iterator[Comparison]:
         """Compare two systems by the unweighted mean over LongBench's tasks."""
+        tasks = [({metric: common.difference(metric) for metric in metrics}, common.clusters) for common in commons]
+        found = macro_pairs(tasks, level=self.level, resamples=self.resamples, seed=self.seed)
         for metric in metrics:
-            if all(common.shares(metric) for common in commons):
-                found = macro_paired(
-                    [(*common.values(metric), common.clusters) for common in commons],
-                    level=self.level,
-                    resamples=self.resamples,
-                    seed=self.seed,
-                )
-                yield self._made(MACRO, metric, commons, found, None)
+            yield self._made(MACRO, metric, commons, found[metric], None)
 
     def _made(
         self, workload: str, metric: str, commons: Sequence[Common], paired: Paired, exact: McNemar | None
@@ -152,17 +154,15 @@ def compare(
 
     Without `metrics` they are the paper's for each workload, and evidence recall where it is known.
     """
-    results = Results(tables)
     chosen = _check(tables, reference, metrics)
-    by = comparer or Comparer()
+    wanted: list[tuple[list[Common], Sequence[str]]] = []
+    for workload, commons in _commons(Results(tables), chosen):
+        names = metrics or (*CHOSEN.get(workload, ("em", "f1")), *EVIDENCE)
+        wanted.append((commons, [name for name in names if all(common.shares(name) for common in commons)]))
+    by = comparer or Comparer(resamples=_enough(tables, sum(len(names) for _, names in wanted)))
     found: list[Comparison] = []
-    for workload in results.with_macro:
-        wanted = metrics or (*CHOSEN.get(workload, ("em", "f1")), *EVIDENCE)
-        for system in dict.fromkeys(table.method for table in tables):
-            if system != chosen and results.has(system, workload) and results.has(chosen, workload):
-                pairs = zip(results.parts(system, workload), results.parts(chosen, workload), strict=True)
-                commons = [Common.of(ours, theirs) for ours, theirs in pairs]
-                found += by.over_tasks(commons, wanted) if workload == MACRO else by.on_one(commons[0], wanted)
+    for commons, names in wanted:
+        found += by.on_one(commons[0], names) if len(commons) == 1 else by.over_tasks(commons, names)
     if not found:
         raise InputError(
             f"{chosen!r} and the other systems have no scored query in common; compare runs on the same questions"
@@ -217,6 +217,20 @@ def _cells(each: Comparison) -> tuple[Cell, ...]:
 
 def _p(value: float) -> Cell:
     return Cell(value, text=f"< {SMALLEST}" if value < SMALLEST else "")
+
+
+def _commons(results: Results, reference: str) -> Iterator[tuple[str, list[Common]]]:
+    """Give each pair of systems by workload: one pair of tables, or the three of LongBench's average."""
+    for workload in results.with_macro:
+        for system in results.systems:
+            if system != reference and results.has(system, workload) and results.has(reference, workload):
+                pairs = zip(results.parts(system, workload), results.parts(reference, workload), strict=True)
+                yield workload, [Common.of(ours, theirs) for ours, theirs in pairs]
+
+
+def _enough(tables: Sequence[ScoreTable], comparisons: int) -> int | None:
+    """On large tables, draw no more than lets the smallest p-value be 0.02 when it is adjusted for all."""
+    return min(max(50 * comparisons, FEWER), MOST) if max(map(len, tables)) > LARGE else None
 
 
 def _check(tables: Sequence[ScoreTable], reference: str | None, metrics: Sequence[str] | None) -> str:

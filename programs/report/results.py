@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 import numpy as np
 
+from metrics.macros import macro_intervals
 from metrics.scores import ScoreTable
-from metrics.significance import Interval, intervals, macro_interval
+from metrics.significance import Interval, intervals
 from programs.errors import InputError
 from programs.report.names import LONGBENCH, MACRO, WORKLOADS, in_order
 
@@ -27,7 +27,7 @@ class Results:
         self.seed = seed
         self._tables: dict[tuple[str, str], ScoreTable] = {}
         self._intervals: dict[tuple[str, str], dict[str, Interval]] = {}
-        self._macros: dict[tuple[str, str], Interval] = {}
+        self._macros: dict[str, dict[str, Interval]] = {}
         for table in tables:
             key = (table.method, table.workload)
             if key in self._tables:
@@ -41,6 +41,11 @@ class Results:
     def methods(self) -> list[str]:
         """Every method, in the order in which tables show them."""
         return in_order(method for method, _ in self._tables)
+
+    @cached_property
+    def systems(self) -> list[str]:
+        """Every method, in the order in which its first table came."""
+        return list(dict.fromkeys(method for method, _ in self._tables))
 
     @cached_property
     def workloads(self) -> list[str]:
@@ -98,13 +103,13 @@ class Results:
 
     def _macro(self, method: str, metric: str) -> Interval | None:
         parts = self.parts(method, MACRO)
-        if not parts or any(metric not in part.values or math.isnan(part.mean(metric)) for part in parts):
+        if not parts:
             return None
-        if (method, metric) not in self._macros:
-            self._macros[method, metric] = macro_interval(
-                [(part.values[metric], part.clusters) for part in parts],
+        if method not in self._macros:
+            self._macros[method] = macro_intervals(
+                [(part.values, part.clusters) for part in parts],
                 level=self.level,
-                resamples=FEWER,
+                resamples=FEWER if sum(map(len, parts)) > LARGE else None,
                 seed=self.seed,
             )
-        return self._macros[method, metric]
+        return self._macros[method].get(metric)

@@ -35,13 +35,12 @@ LATEX_SIGNS = {
     "|": r"\textbar{}",
     '"': r"\textquotedbl{}",
     "`": r"\textasciigrave{}",
-    "-": "-{}",
     "[": "{[}",
     "]": "{]}",
     "*": "{*}",
     "↑": r"$\uparrow$",
     "↓": r"$\downarrow$",
-    "–": "--",
+    "–": r"\textendash{}",
     "−": "$-$",
     "±": r"$\pm$",
     "Δ": r"$\Delta$",
@@ -51,7 +50,9 @@ LATEX_SIGNS = {
     "”": "''",
     "\ufffd": "?",
 }
-FORMULA = ("=", "+", "-", "@")
+FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
+COLUMNS_IN_ONE = 6
+"""A LaTeX table with more columns goes over both columns of the page."""
 CSV_HEADER = ("table", "group", "row", "column", "value", "low", "high", "n", "published", "note")
 
 
@@ -70,17 +71,18 @@ def markdown(table: Table, layout: Layout = VALUES) -> str:
 
 def latex(table: Table, layout: Layout = VALUES) -> str:
     """Render for a paper: a table float with booktabs rules."""
-    rows = [r"\begin{table}[t]", r"\centering", r"\small", rf"\begin{{tabular}}{{l{'r' * len(table.columns)}}}"]
+    place = "table*" if len(table.columns) > COLUMNS_IN_ONE else "table"
+    rows = [rf"\begin{{{place}}}[t]", r"\centering", r"\small", rf"\begin{{tabular}}{{l{'r' * len(table.columns)}}}"]
     rows += [r"\toprule", *_latex_headings(table), r"\midrule"]
     for number, block in enumerate(blocks(table, layout)):
         rows += [r"\midrule"] if number else []
         if block.group:
             rows.append(rf"\multicolumn{{{len(table.columns) + 1}}}{{l}}{{\textit{{{escape_latex(block.group)}}}}} \\")
         rows += [_latex_line(line) for line in block.lines]
-    said = " ".join((f"{caption(table, layout)}.", *footnotes(table, layout)))
+    said = " ".join(note.rstrip(".") + "." for note in (caption(table, layout), *footnotes(table, layout)))
     label = re.sub("[^a-z0-9]+", "-", table.name.lower()) + ("-intervals" if layout.intervals else "")
     rows += [r"\bottomrule", r"\end{tabular}", rf"\caption{{{escape_latex(said)}}}", rf"\label{{tab:{label}}}"]
-    rows.append(r"\end{table}")
+    rows.append(rf"\end{{{place}}}")
     return "\n".join(rows) + "\n"
 
 
@@ -121,7 +123,8 @@ def escape_markdown(text: str) -> str:
 
 def escape_latex(text: str) -> str:
     r"""Keep a text from being read as LaTeX. A bracket or star after `\\` would be taken for its argument."""
-    return "".join(LATEX_SIGNS.get(character, character) for character in _one_line(text))
+    escaped = "".join(LATEX_SIGNS.get(character, character) for character in _one_line(text))
+    return re.sub("-(?=-)", "-{}", escaped)
 
 
 def escape_csv(text: str) -> str:

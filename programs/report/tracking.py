@@ -24,6 +24,7 @@ PROJECT = "staterag"
 SHOWN_QUERIES = 10_000
 """Rows that W&B shows of a table. The artifact has every record."""
 ONLINE = ("online", "run", "shared")
+OFFLINE = ("offline", "dryrun", "disabled")
 QUERY_COLUMNS = ("method", "query_id", "question", "answer", "status", "action")
 LONG_PARTS = ("queries", "collections")
 """What makes a manifest long. The artifact has it whole."""
@@ -90,6 +91,8 @@ class WandbTracker:
     def begin(self, manifest: Mapping[str, Any]) -> None:
         """Open a W&B run whose config is the manifest without its lists of queries."""
         mode = os.environ.get("WANDB_MODE") or "offline"
+        if mode not in ONLINE + OFFLINE:
+            raise InputError(f"WANDB_MODE is {mode!r}; W&B knows {', '.join(ONLINE + OFFLINE)}")
         with ExitStack() as until_finished:
             until_finished.enter_context(_kept_within(self._folder))
             self._run = self._start(mode, _short(manifest))
@@ -116,6 +119,7 @@ class WandbTracker:
             artifact.add_file(str(path))
         run.log_artifact(artifact)
         run.finish()
+        self._wandb.teardown()  # what is still in W&B's own process is on the disk after this
         self._run = None
         self._contained.close()
 
@@ -173,9 +177,14 @@ def _silent(wandb: ModuleType) -> Any:
 
 @contextmanager
 def _kept_within(folder: Path) -> Iterator[None]:
-    """Point W&B's caches into the run's folder, unless the user has said otherwise. Only variables can say it."""
+    """Point W&B's caches into the run's folder and keep it quiet, unless the user has said otherwise.
+
+    Only variables can say so: its settings do not reach the parts that print before a run is open.
+    """
     places = {f"WANDB_{what}_DIR": folder / "wandb" / what.lower() for what in ("CACHE", "DATA", "ARTIFACT")}
-    ours = {name: str(place.resolve()) for name, place in places.items() if name not in os.environ}
+    wanted = {name: str(place.resolve()) for name, place in places.items()}
+    wanted |= {"WANDB_SILENT": "true", "WANDB_DISABLE_WEAVE": "true"}
+    ours = {name: value for name, value in wanted.items() if name not in os.environ}
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -33,7 +33,10 @@ def make(
     right = (rng.random(len(names)) < strength).astype(float)
     partial = np.clip(right + (1 - right) * rng.random(len(names)) * 0.3, 0, 1)
     values |= {"em": right, "f1": partial, "accuracy": right.copy(), "anls": partial.copy()}
-    values |= {"passage_recall": np.round(rng.random(len(names)) * strength * 4) / 4, "answer_in_evidence": right.copy()}
+    values |= {
+        "passage_recall": np.round(rng.random(len(names)) * strength * 4) / 4,
+        "answer_in_evidence": right.copy(),
+    }
     values["title_recall"] = values["passage_recall"].copy()
     online = rng.gamma(4, seconds / 5, len(names))
     index = rng.gamma(4, seconds / 20, len(names))

@@ -1,0 +1,77 @@
+"""Asking the auxiliary model for one query, with inputs cut to what its context holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import dspy
+
+from programs.methods.program import QueryRun
+from programs.models.ledger import Phase
+from programs.models.runtime import Runtime
+
+INSTRUCTION = 300
+"""Tokens of a context that are left for the instruction, the labels and the chat template."""
+ENCODER_TOKENS = 0.75
+"""Encoder tokens that are counted on for one token of the model, since the two tokenizers differ."""
+
+
+@dataclass(frozen=True)
+class Asking:
+    """A query's run and the model that its steps ask, in one phase."""
+
+    run: QueryRun
+    runtime: Runtime
+    phase: Phase
+
+    def all(
+        self, predictor: dspy.Module, role: str, most: int, many: Sequence[Mapping[str, Any]]
+    ) -> list[dspy.Prediction | None]:
+        """Ask independent things in order. None stands where a completion could not be read."""
+        return self.run.ask_all(
+            predictor,
+            role,
+            self.phase,
+            self.runtime.auxiliary,
+            self.completion(most),
+            many,
+            self.runtime.settings.auxiliary.parallel,
+        )
+
+    def completion(self, most: int) -> int:
+        """Bound a completion to half the context, so that some input always fits."""
+        return min(most, self._context // 2)
+
+    def room(self, wanted: int, completion: int) -> int:
+        """Give how many of the encoder tokens that an input wants fit beside a completion."""
+        free = self._context - self.completion(completion) - INSTRUCTION
+        return max(1, min(wanted, int(free * ENCODER_TOKENS)))
+
+    def tokens(self, text: str) -> int:
+        """Count encoder tokens."""
+        return len(self.runtime.encoder.spans(text))
+
+    def head(self, text: str, tokens: int) -> str:
+        """Cut a text after its first tokens."""
+        spans = self.runtime.encoder.spans(text)
+        return text if len(spans) <= tokens else text[: spans[tokens - 1][1]]
+
+    def fill(self, lines: Iterable[str], tokens: int) -> list[str]:
+        """Take lines in order up to the first that does not fit; of a first line that does not, take the opening."""
+        kept: list[str] = []
+        left = tokens
+        for line in lines:
+            size = self.tokens(line)
+            if size > left:
+                break
+            kept.append(line)
+            left -= size
+        else:
+            return kept
+        return kept or [self.head(line, tokens)]
+
+    @property
+    def _context(self) -> int:
+        return self.runtime.auxiliary.backend.capabilities.context_length
