@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 from programs.errors import InputError
@@ -17,15 +18,23 @@ METHODS = {
     "dosrag": "programs.methods.dosrag:DOSRAG",
     "react": "programs.methods.react:ReAct",
     "selfrag": "programs.methods.selfrag:SelfRAG",
+    "raptor": "programs.methods.raptor.raptor:Raptor",
     "graphrag": "programs.methods.graphrag.graphrag:GraphRAG",
+    "memorag": "programs.methods.memorag:MemoRAG",
     "hipporag2": "programs.methods.hipporag2.hipporag2:HippoRAG2",
 }
+
+NEEDS = {"raptor": "umap"}
+"""Libraries that are not installed unless asked for."""
 
 
 def method_class(name: str) -> type[Program]:
     """Find a method's class."""
     if name not in METHODS:
         raise InputError(f"there is no method {name!r}; use one or several of {', '.join(METHODS)}")
+    needed = NEEDS.get(name)
+    if needed is not None and find_spec(needed) is None:
+        raise InputError(f"{name} needs {needed}: pip install 'staterag[baselines]'")
     module, _, attribute = METHODS[name].partition(":")
     found: type[Program] = getattr(import_module(module), attribute)
     return found

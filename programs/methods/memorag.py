@@ -1,0 +1,174 @@
+"""MemoRAG Lite: gists of the whole collection are a memory, and what it recalls for a question guides retrieval.
+
+The memory is text in the prompt, where the original keeps it as a prefilled cache of the model. A memory that does not
+fit the model's context is condensed again by the step that made it; the original has no bound on it. Hits are admitted
+by their rank among a clue's hits until the reader's budget is full, and only then put in source order, because the
+original has no budget either and the first sources would fill it. A drafted answer is searched for and never shown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import dspy
+import numpy as np
+
+from programs.admission import select_budget
+from programs.methods.indexes import Indexes
+from programs.methods.program import EvidenceProgram, QueryRun
+from programs.methods.raptor.leaves import sentence_regions
+from programs.methods.raptor.room import head, room
+from programs.methods.regions import RegionCodec, RegionIndex
+from programs.models.encoder import Encoder
+from programs.models.ledger import Phase
+from programs.models.runtime import Runtime
+from programs.state import EvidenceRecord
+from programs.tam.segment import segment
+from signatures.baselines.memorag import AskSurrogates, CondenseText, DraftAnswer, RecallClues
+
+LIST_MARK = re.compile(r"^\s*(?:[-*•]|\(?\d{1,2}[.):])\s+")
+UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
+"""Letters of scripts that put no space between words; each counts as one."""
+
+
+@dataclass(frozen=True)
+class Memory:
+    """What a collection's queries share: the chunks to retrieve from, and the gists."""
+
+    chunks: RegionIndex
+    gists: str
+
+
+class MemoRAG(EvidenceProgram):
+    """Retrieves for what memory recalls, not for the question alone."""
+
+    name = "memorag"
+
+    def __init__(self, runtime: Runtime, workload: str = "ask", indexes: Indexes | None = None) -> None:
+        super().__init__(runtime, workload, indexes)
+        self.condense = dspy.Predict(CondenseText)
+        self.recall = dspy.Predict(RecallClues)
+        self.rewrite = dspy.Predict(AskSurrogates)
+        self.draft = dspy.Predict(DraftAnswer)
+
+    def index(self, run: QueryRun) -> Memory:
+        """Cut the sources into chunks, and memorise them."""
+        collection, encoder = run.query.collection, self.runtime.encoder
+
+        def build() -> Memory:
+            regions = sentence_regions(collection, encoder, self.settings.memorag.chunk_tokens)
+            vectors = encoder.encode_passages([region.text for region in regions])
+            return Memory(RegionIndex(tuple(regions), vectors), self._memorise(run))
+
+        return self.indexes.get(collection.digest, run.query.position, build, MemoryCodec(RegionCodec(collection)))
+
+    def select(self, run: QueryRun, index: Memory) -> Sequence[EvidenceRecord]:
+        """Retrieve for each clue and for the question, admit the best hits, and put them in source order."""
+        regions = index.chunks.regions
+        if not regions:
+            return []
+        hits = self._hits([*self._clues(run, index.gists), run.query.question], index.chunks)
+        place = {regions[hit].evidence_id: hit for hit in hits}
+        budget = self.settings.lifecycle.reader_budget
+        admitted = select_budget((regions[hit].record() for hit in hits), budget, self.runtime.encoder)
+        return sorted(admitted, key=lambda record: place[record.evidence_id])
+
+    def _hits(self, queries: Sequence[str], chunks: RegionIndex) -> list[int]:
+        """Give the chunks that any query hits: first hits before second ones, the more similar before the less."""
+        similarity = self.runtime.encoder.encode_queries(queries) @ chunks.vectors.T
+        order = np.argsort(-similarity, axis=1, kind="stable")[:, : self.settings.memorag.hits]
+        ranked = sorted(
+            (rank, -float(similarity[query, chunk]), chunk)
+            for query, row in enumerate(order.tolist())
+            for rank, chunk in enumerate(row)
+        )
+        return list(dict.fromkeys(chunk for _, _, chunk in ranked))
+
+    def _clues(self, run: QueryRun, gists: str) -> list[str]:
+        """Ask memory for statements, for questions, and if wanted for an answer. An empty memory recalls nothing."""
+        if not gists:
+            return []
+        clues: list[str] = []
+        for step, predictor in (("recall", self.recall), ("rewrite", self.rewrite)):
+            clues += clue_lines(self._ask_memory(run, step, predictor, gists), self.settings.memorag.clue_words)
+        if self.settings.memorag.draft:
+            draft = self._ask_memory(run, "draft", self.draft, gists)
+            clues += [draft] if draft else []
+        return list(dict.fromkeys(clues))
+
+    def _ask_memory(self, run: QueryRun, step: str, predictor: dspy.Predict, gists: str) -> str:
+        settings, lm = self.settings.memorag, self.runtime.auxiliary
+        said = run.ask(predictor, step, Phase.AUX, lm, settings.clue_tokens, memory=gists, question=run.query.question)
+        return "" if said is None else str(next(iter(said.values())))
+
+    def _memorise(self, run: QueryRun) -> str:
+        """Condense the collection into gists, and gists into gists, until they fit a prompt."""
+        settings, encoder = self.settings.memorag, self.runtime.encoder
+        chunk = min(settings.gist_chunk_tokens, room(self.runtime, settings.gist_tokens))
+        most = room(self.runtime, settings.clue_tokens)
+        texts = [region.text for region in segment(run.query.collection, encoder, chunk, 0)]
+        gists = self._gists(run, packed(texts, chunk, encoder))
+        while (size := tokens_of(gists, encoder)) > most:
+            shorter = self._gists(run, packed(gists, chunk, encoder))
+            if not 0 < tokens_of(shorter, encoder) < size:
+                break
+            gists = shorter
+        return head("\n".join(gists), most, self.runtime)
+
+    def _gists(self, run: QueryRun, texts: Sequence[str]) -> list[str]:
+        """Condense each text. One whose completion can't be read is not remembered."""
+        answers = run.ask_all(
+            self.condense,
+            "gist",
+            Phase.INDEX,
+            self.runtime.auxiliary,
+            self.settings.memorag.gist_tokens,
+            [{"text": text} for text in texts],
+            self.settings.auxiliary.parallel,
+        )
+        return [answer.gist for answer in answers if answer is not None and answer.gist]
+
+
+def clue_lines(completion: str, words: int) -> list[str]:
+    """Give the lines of a completion that have more words than this, without their list marks."""
+    lines = (LIST_MARK.sub("", line).strip() for line in completion.splitlines())
+    return [line for line in lines if max(len(line.split()), len(UNSPACED.findall(line))) > words]
+
+
+def packed(texts: Iterable[str], most: int, encoder: Encoder) -> list[str]:
+    """Join texts, in order, as long as they have at most so many tokens together."""
+    packs: list[list[str]] = []
+    left = 0
+    for text in texts:
+        size = len(encoder.spans(text))
+        if not packs or size > left:
+            packs.append([])
+            left = most
+        packs[-1].append(text)
+        left -= size
+    return ["\n\n".join(pack) for pack in packs]
+
+
+def tokens_of(texts: Iterable[str], encoder: Encoder) -> int:
+    """Count the tokens of texts together."""
+    return sum(len(encoder.spans(text)) for text in texts)
+
+
+@dataclass(frozen=True)
+class MemoryCodec:
+    """The chunks as other methods write them, and the gists as text."""
+
+    chunks: RegionCodec
+
+    def save(self, index: Memory, folder: Path) -> None:
+        """Write the chunks' files and gists.txt."""
+        self.chunks.save(index.chunks, folder)
+        (folder / "gists.txt").write_bytes(index.gists.encode())
+
+    def load(self, folder: Path) -> Memory:
+        """Read them again."""
+        gists = (folder / "gists.txt").read_bytes().decode()
+        return Memory(self.chunks.load(folder), gists)

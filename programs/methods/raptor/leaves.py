@@ -1,0 +1,53 @@
+"""Regions of whole sentences, as many as fit, with exact offsets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from programs.documents.collection import Collection, Source
+from programs.models.encoder import Encoder, Span
+from programs.tam.segment import Region
+
+SENTENCE_END = re.compile(r"[.!?؟۔।]+[\"'”’»)\]]*(?=\s)|[。！？]+[”’」』）]*|\n")
+"""A full stop of some script, with the quotes and brackets that it closes; or the end of a line."""
+
+
+def sentence_regions(collection: Collection, encoder: Encoder, tokens: int) -> list[Region]:
+    """Cut every source into regions of at most `tokens` encoder tokens, between sentences where that is possible."""
+    return [region for source in collection.each() for region in _packed(source, encoder, tokens)]
+
+
+def _packed(source: Source, encoder: Encoder, tokens: int) -> Iterator[Region]:
+    spans = encoder.spans(source.text)
+    first = 0
+    for count in pack(sentence_sizes(source.text, spans), tokens):
+        start, end = spans[first][0], spans[first + count - 1][1]
+        yield Region(source.source_id, start, end, source.text[start:end])
+        first += count
+
+
+def sentence_sizes(text: str, spans: Sequence[Span]) -> list[int]:
+    """Count the tokens of each sentence that has any. A token is of the sentence that it starts in."""
+    ends = [match.end() for match in SENTENCE_END.finditer(text)]
+    sentences = np.searchsorted(ends, [start for start, _ in spans], side="right")
+    _, counts = np.unique(sentences, return_counts=True)
+    sizes: list[int] = counts.tolist()
+    return sizes
+
+
+def pack(sizes: Sequence[int], most: int) -> list[int]:
+    """Add sizes up, in order, to sums of at most `most`; a size above it is cut into pieces."""
+    sums: list[int] = []
+    held = 0
+    for size in sizes:
+        if held and held + size > most:
+            sums.append(held)
+            held = 0
+        while size > most:
+            sums.append(most)
+            size -= most
+        held += size
+    return [*sums, held] if held else sums
