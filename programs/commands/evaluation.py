@@ -19,6 +19,7 @@ from programs.models.runtime import Runtime
 from programs.report.bars import bars
 from programs.report.figures import write_figures
 from programs.report.results import Results
+from programs.report.terminal_tables import print_whole
 from programs.report.tracking import Tracker, open_tracker
 from programs.runner.estimate import Estimate, Range, estimate
 from programs.runner.evaluate import evaluate
@@ -67,7 +68,7 @@ def run_evaluation(request: Request, open_models: Callable[[Any], Runtime]) -> N
         runtime = open_models(evaluation.contenders[0].settings)
         with bars(err):
             estimates = estimate(evaluation, runtime, request.estimate)
-        out.print(estimate_table(estimates))
+        print_whole(estimate_table(estimates), out)
         return
     manifest = evaluation.manifest()
     tracker = open_tracker(request.track, request.out)
@@ -76,7 +77,7 @@ def run_evaluation(request: Request, open_models: Callable[[Any], Runtime]) -> N
         summary = run_shown(request, evaluation, manifest, runtime, tracker)
     finally:
         runtime.close()
-    out.print(summary_table(summary))
+    print_whole(summary_table(summary), out)
     out.print(f"{request.out}: {manifest.kind} run {manifest.digest}, records, summary and manifest")
 
 

@@ -20,8 +20,8 @@ from programs.admission import select_budget
 from programs.methods.indexes import Indexes
 from programs.methods.program import EvidenceProgram, QueryRun
 from programs.methods.raptor.leaves import sentence_regions
-from programs.methods.raptor.room import head, room
 from programs.methods.regions import RegionCodec, RegionIndex
+from programs.methods.room import head, room
 from programs.models.encoder import Encoder
 from programs.models.ledger import Phase
 from programs.models.runtime import Runtime
@@ -116,7 +116,7 @@ class MemoRAG(EvidenceProgram):
             if not 0 < tokens_of(shorter, encoder) < size:
                 break
             gists = shorter
-        return head("\n".join(gists), most, self.runtime)
+        return head("\n".join(gists), most, self.runtime.encoder)
 
     def _gists(self, run: QueryRun, texts: Sequence[str]) -> list[str]:
         """Condense each text. One whose completion can't be read is not remembered."""

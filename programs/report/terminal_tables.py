@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table as Grid
 from rich.text import Text
 
 from programs.report.console import snippet, visible
 from programs.report.tables import VALUES, Layout, Line, Table, blocks, caption, footnotes
 
+WIDEST = 400
 STYLES = {"": "", "best": "bold green", "second": "underline"}
 
 
 def print_table(table: Table, console: Console, layout: Layout = VALUES) -> None:
     """Print a table and its notes."""
-    console.print(grid(table, layout))
+    print_whole(grid(table, layout), console)
     for note in footnotes(table, layout):
         console.print(Text(visible(note), style="dim"))
     console.print()
+
+
+def print_whole(shown: Grid, console: Console) -> None:
+    """Print a grid that may be wider than the console, as it is in a pipe: a number cut short says nothing."""
+    needed = Measurement.get(console, console.options.update(max_width=WIDEST), shown).maximum
+    if needed > console.width:
+        shown.width = needed
+    console.print(shown, crop=False)
 
 
 def grid(table: Table, layout: Layout = VALUES) -> Grid:

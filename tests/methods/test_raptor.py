@@ -166,7 +166,7 @@ def test_no_cluster_is_longer_than_what_the_models_context_holds():
     assert record.status == "completed"
     assert not any(call.error for call in record.calls)
     longest = max(len(ENCODER.spans(r.messages[-1].content)) for r in backend.requests[:-1])
-    assert longest <= (512 - 100 - 256) * 0.85 + 2
+    assert longest <= (512 - 100 - 256) * 0.8 + 2
 
 
 def test_clusters_whose_summary_is_empty_are_gone_without():

@@ -9,13 +9,9 @@ from typing import Any
 import dspy
 
 from programs.methods.program import QueryRun
+from programs.methods.room import head, room
 from programs.models.ledger import Phase
 from programs.models.runtime import Runtime
-
-INSTRUCTION = 300
-"""Tokens of a context that are left for the instruction, the labels and the chat template."""
-ENCODER_TOKENS = 0.75
-"""Encoder tokens that are counted on for one token of the model, since the two tokenizers differ."""
 
 
 @dataclass(frozen=True)
@@ -42,12 +38,11 @@ class Asking:
 
     def completion(self, most: int) -> int:
         """Bound a completion to half the context, so that some input always fits."""
-        return min(most, self._context // 2)
+        return min(most, self.runtime.auxiliary.backend.capabilities.context_length // 2)
 
     def room(self, wanted: int, completion: int) -> int:
         """Give how many of the encoder tokens that an input wants fit beside a completion."""
-        free = self._context - self.completion(completion) - INSTRUCTION
-        return max(1, min(wanted, int(free * ENCODER_TOKENS)))
+        return min(wanted, room(self.runtime, self.completion(completion)))
 
     def tokens(self, text: str) -> int:
         """Count encoder tokens."""
@@ -55,8 +50,7 @@ class Asking:
 
     def head(self, text: str, tokens: int) -> str:
         """Cut a text after its first tokens."""
-        spans = self.runtime.encoder.spans(text)
-        return text if len(spans) <= tokens else text[: spans[tokens - 1][1]]
+        return head(text, tokens, self.runtime.encoder)
 
     def fill(self, lines: Iterable[str], tokens: int) -> list[str]:
         """Take lines in order up to the first that does not fit; of a first line that does not, take the opening."""
@@ -71,7 +65,3 @@ class Asking:
         else:
             return kept
         return kept or [self.head(line, tokens)]
-
-    @property
-    def _context(self) -> int:
-        return self.runtime.auxiliary.backend.capabilities.context_length

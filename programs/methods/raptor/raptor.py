@@ -10,8 +10,8 @@ import numpy as np
 from programs.methods.indexes import Indexes
 from programs.methods.program import EvidenceProgram, QueryRun
 from programs.methods.raptor.leaves import sentence_regions
-from programs.methods.raptor.room import room
 from programs.methods.raptor.tree import Tree, TreeCodec, grow
+from programs.methods.room import room
 from programs.models.ledger import Phase
 from programs.models.runtime import Runtime
 from programs.state import EvidenceRecord

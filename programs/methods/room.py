@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from programs.models.encoder import Encoder
 from programs.models.runtime import Runtime
 
-INSTRUCTION = 256
+INSTRUCTION = 300
 """Tokens of a context that are left for the instruction, the labels and the chat template."""
-ENCODER_TOKENS = 0.85
+ENCODER_TOKENS = 0.75
 """Encoder tokens that are counted on for one token of the model, since the two tokenizers differ."""
 
 
@@ -16,7 +17,7 @@ def room(runtime: Runtime, completion: int) -> int:
     return max(1, int((context - completion - INSTRUCTION) * ENCODER_TOKENS))
 
 
-def head(text: str, tokens: int, runtime: Runtime) -> str:
+def head(text: str, tokens: int, encoder: Encoder) -> str:
     """Cut a text after its first tokens."""
-    spans = runtime.encoder.spans(text)
+    spans = encoder.spans(text)
     return text if len(spans) <= tokens else text[: spans[tokens - 1][1]]
