@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: run test lint test-vllm bench recall clean
+.PHONY: run test lint test-vllm bench clean
 
 run: .venv/.stamp-run  ## answer the sample's questions
 	@$(BIN)/python -m programs.run
@@ -22,9 +22,6 @@ test-vllm: .venv/.stamp-dev  ## the conformance suite against a real vLLM server
 
 bench: .venv/.stamp-dev  ## measurements; nothing here asserts a time
 	$(BIN)/python -m tests.benchmarks.run_all
-
-recall: .venv/.stamp-dev  ## evidence recall on LongBench dev rows: make recall DATA=DIR LIMIT=30
-	$(BIN)/python -m tests.benchmarks.evidence_recall --data "$(DATA)" --limit $(or $(LIMIT),30)
 
 .venv/.stamp-run: pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv

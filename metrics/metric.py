@@ -47,6 +47,7 @@ _ALL = (
     Metric("latency", "Latency (s)", "latency", "amount", False),
     Metric("latency_index", "Index latency (s)", "latency", "amount", False),
     Metric("latency_online", "Online latency (s)", "latency", "amount", False),
+    Metric("latency_spared", "Spared by caches (s)", "latency", "amount", None),
     Metric("memory_reads", "Memory reads", "memory", "amount", None),
     Metric("memory_hits", "Memory hits", "memory", "amount", None),
     Metric("incomplete", "Incomplete", "diagnostics", "binary", False),

@@ -100,10 +100,14 @@ class QueryRun:
 
         Calls that a journal answered count as long as they took when they were made.
         """
-        now, replayed = time.perf_counter(), self.ledger.replayed
+        now, replayed, spared = time.perf_counter(), self.ledger.replayed, self.ledger.spared
         indexed = now if self.indexed is None else self.indexed
-        online = replayed[Phase.AUX] + replayed[Phase.READER]
-        return Latency(index=indexed - self.started + replayed[Phase.INDEX], online=now - indexed + online)
+        return Latency(
+            index=indexed - self.started + replayed[Phase.INDEX],
+            online=now - indexed + replayed[Phase.AUX] + replayed[Phase.READER],
+            spared_index=spared[Phase.INDEX],
+            spared_online=spared[Phase.AUX] + spared[Phase.READER],
+        )
 
 
 class Program(dspy.Module):  # type: ignore[misc]

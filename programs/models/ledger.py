@@ -56,6 +56,8 @@ class Ledger:
     encoder_tokens: int = 0
     replayed: dict[Phase, float] = field(default_factory=lambda: dict.fromkeys(Phase, 0.0))
     """Seconds of calls that a journal answered: the query took them, though not this time."""
+    spared: dict[Phase, float] = field(default_factory=lambda: dict.fromkeys(Phase, 0.0))
+    """Seconds of encoding that a cache spared the query."""
     _encoded: set[bytes] = field(default_factory=set)
 
     @contextmanager
@@ -73,6 +75,7 @@ class Ledger:
         self.encoder_tokens += other.encoder_tokens
         for phase, seconds in other.replayed.items():
             self.replayed[phase] += seconds
+            self.spared[phase] += other.spared[phase]
 
     def tokens(self, phase: Phase) -> int:
         """Sum the tokens of a phase."""
@@ -97,18 +100,20 @@ def current_scope() -> Scope:
     return _scope.get()
 
 
-def charge_encoder(tokens: int, content: bytes | None = None) -> None:
+def charge_encoder(tokens: int, content: bytes | None = None, spared: float = 0.0) -> None:
     """Note tokens that an encoder or cross-encoder read. They are reported beside RET, not in it.
 
     A named content counts once a query, and whether it was computed or remembered: a record must not depend on what
-    an earlier run happened to leave in a cache (I5).
+    an earlier run happened to leave in a cache (I5). `spared` are the seconds that remembering it saved.
     """
-    ledger = _scope.get().ledger
+    scope = _scope.get()
+    ledger = scope.ledger
     if content is not None:
         if content in ledger._encoded:
             return
         ledger._encoded.add(content)
     ledger.encoder_tokens += tokens
+    ledger.spared[scope.phase] += spared
 
 
 @contextmanager

@@ -1,12 +1,15 @@
 """Encoders that remember: a text is encoded once, whatever process, query or run asks for it again.
 
-Keyed by content, so nothing ever needs to be invalidated. Each result is kept with the tokens that it took, so that a
-query is charged alike whether it was computed or remembered.
+Keyed by content, so nothing ever needs to be invalidated. Each result is kept with the tokens and the seconds that it
+took, so that a query is charged alike whether it was computed or remembered, and no method looks faster than another
+because it ran after it.
 """
 
 from __future__ import annotations
 
+import struct
 import threading
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -28,8 +31,8 @@ SPANS_IN_MEMORY = 500_000
 KEEP_EVERY = 64
 """Results computed between two writes, so that a killed process loses little."""
 
-COUNT = 4
-"""Bytes before each result: the tokens that were read for it."""
+HEADER = struct.Struct("<If")
+"""What stands before each result: the tokens that were read for it, and the seconds that it took."""
 
 FILE_NAME = "vectors.sqlite"
 
@@ -46,16 +49,16 @@ class ContentCache:
         self, keys: Sequence[bytes], texts: Sequence[str], size: int, compute: Callable[[list[str]], list[bytes]]
     ) -> list[bytes]:
         """Give each key's bytes; a text that is nowhere is computed once, however often it occurs."""
-        results = self._resolve(keys, texts, size, compute)
+        known = self._known(list(dict.fromkeys(keys)), HEADER.size + size)
+        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
+        results = known | self._computed(missing, compute)
         for key in keys:
-            charge_encoder(int.from_bytes(results[key][:COUNT], "little"), key)
-        return [results[key][COUNT:] for key in keys]
+            tokens, seconds = HEADER.unpack_from(results[key])
+            charge_encoder(tokens, key, spared=0.0 if key in missing else seconds)
+        return [results[key][HEADER.size :] for key in keys]
 
-    def _resolve(
-        self, keys: Sequence[bytes], texts: Sequence[str], size: int, compute: Callable[[list[str]], list[bytes]]
-    ) -> dict[bytes, bytes]:
-        results = self._known(list(dict.fromkeys(keys)), COUNT + size)
-        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in results}
+    def _computed(self, missing: dict[bytes, str], compute: Callable[[list[str]], list[bytes]]) -> dict[bytes, bytes]:
+        results: dict[bytes, bytes] = {}
         order = list(missing)
         for at in range(0, len(order), KEEP_EVERY):
             some = order[at : at + KEEP_EVERY]
@@ -128,10 +131,13 @@ class CachedEncoder:
 
     def _encode(self, mode: str, texts: Sequence[str], encode: Callable[[list[str]], Vectors]) -> Vectors:
         def compute(some: list[str]) -> list[bytes]:
+            started = time.perf_counter()
             with uncharged():
                 vectors = encode(some)
+            each = (time.perf_counter() - started) / len(some)
             counts = [len(self.spans(text)) for text in some]
-            return [counted(n, np.asarray(v, dtype="<f4").tobytes()) for n, v in zip(counts, vectors, strict=True)]
+            rows = [np.asarray(vector, dtype="<f4").tobytes() for vector in vectors]
+            return [HEADER.pack(count, each) + row for count, row in zip(counts, rows, strict=True)]
 
         keys = [content_bytes(self.name, mode, text) for text in texts]
         blobs = self._cache.resolve(keys, texts, 4 * self.dimension, compute)
@@ -155,10 +161,13 @@ class CachedCrossEncoder:
         """Give relevances, computed or remembered."""
 
         def compute(some: list[str]) -> list[bytes]:
+            started = time.perf_counter()
             with uncharged():
                 scores = self.inner.score(query, some)
+            each = (time.perf_counter() - started) / len(some)
             counts = [self.inner.tokens(query, text) for text in some]
-            return [counted(n, np.float64(s).astype("<f8").tobytes()) for n, s in zip(counts, scores, strict=True)]
+            rows = [np.float64(score).astype("<f8").tobytes() for score in scores]
+            return [HEADER.pack(count, each) + row for count, row in zip(counts, rows, strict=True)]
 
         keys = [content_bytes(self.name, "score", query, text) for text in texts]
         blobs = self._cache.resolve(keys, texts, 8, compute)
@@ -171,8 +180,3 @@ class CachedCrossEncoder:
     def close(self) -> None:
         """Close the file of scores."""
         self._cache.close()
-
-
-def counted(tokens: int, result: bytes) -> bytes:
-    """Put the tokens that were read before the result."""
-    return tokens.to_bytes(COUNT, "little") + result

@@ -16,7 +16,7 @@ EVIDENCE = ("title_recall", "passage_recall", "title_mention", "answer_in_eviden
 CORPUS = ("recall@1", "recall@2", "recall@5", "recall@10")
 ANSWERS = ("em", "f1", "accuracy", "anls", "anls_standard")
 TOKENS = ("tokens_reader", "tokens_aux", "tokens_index", "ret", "ret_parameters", "encoder_tokens")
-LATENCY = ("latency_index", "latency_online", "latency")
+LATENCY = ("latency_index", "latency_online", "latency", "latency_spared")
 MORE_DIAGNOSTICS = (
     *DIAGNOSTICS,
     Diagnostic("cut_completions", "Cut completions"),

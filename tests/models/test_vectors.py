@@ -3,6 +3,7 @@
 import multiprocessing
 import sqlite3
 import tempfile
+import time
 import warnings
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from programs.models import vectors
 from programs.models.cross_encoder import OnnxCrossEncoder
 from programs.models.ledger import Ledger, Phase, charge_encoder
 from programs.models.onnx_encoder import OnnxEncoder
+from programs.models.scripted import HashedEncoder
 from programs.models.vectors import CachedCrossEncoder, CachedEncoder
 
 
@@ -235,3 +237,23 @@ def test_real_encoders_give_the_same_bits_cached_and_not(path):
     assert np.array_equal(cached.encode_passages(texts), encoder.encode_passages(texts))
     scored.score("Who slept?", texts[2:])
     assert np.array_equal(scored.score("Who slept?", texts), cross_encoder.score("Who slept?", texts))
+
+
+def test_seconds_that_a_cache_spares_a_query_are_told_once_and_only_where_it_spared_them(tmp_path):
+    class Slow(HashedEncoder):
+        def encode_passages(self, texts):
+            time.sleep(0.01 * len(texts))
+            return super().encode_passages(texts)
+
+    def spared(encoder, *batches):
+        ledger = Ledger("q")
+        with ledger.scope("index", Phase.INDEX):
+            for texts in batches:
+                encoder.encode_passages(texts)
+        return ledger.spared[Phase.INDEX]
+
+    path = tmp_path / "vectors.sqlite"
+    assert spared(CachedEncoder(Slow(), path), ["a b", "c d"], ["a b"]) == 0
+    again = spared(CachedEncoder(Slow(), path), ["a b", "c d"], ["a b"])
+    assert again >= 0.02
+    assert spared(CachedEncoder(Slow(), path), ["a b", "new"]) == pytest.approx(again / 2)
