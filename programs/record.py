@@ -6,13 +6,13 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from metrics.tokens import KAPPA
 from programs.contract import Reason, Rejection
 from programs.models.ledger import Call, Ledger, Phase
 from programs.state import Action, EvidenceRecord
 from programs.trail import Commit, Trail
 
 RECORD_VERSION: Literal[1] = 1
-PAPER_KAPPA = 8 / 14
 UNREADABLE = (Reason.MALFORMED, Reason.TRUNCATED)
 
 
@@ -86,7 +86,7 @@ def tokens_of(ledger: Ledger) -> Tokens:
 
 def reader_equivalent(calls: list[Call], reader_parameters: int | None) -> ReaderEquivalentTokens:
     """Weigh tokens by model size: κ = 8/14 for every call that is not the reader's, or the true ratio of each."""
-    paper = sum(call.tokens * (1.0 if call.phase is Phase.READER else PAPER_KAPPA) for call in calls)
+    paper = sum(call.tokens * (1.0 if call.phase is Phase.READER else KAPPA) for call in calls)
     if reader_parameters is None or any(call.parameters is None for call in calls):
         return ReaderEquivalentTokens(paper=paper, parameters=None)
     exact = sum(call.tokens * (call.parameters or 0) / reader_parameters for call in calls)

@@ -14,6 +14,7 @@ from programs.models.runtime import open_runtime
 from programs.run import app
 from programs.settings import load_settings
 from programs.workloads.sample import load_sample
+from tests.support.records import timeless
 
 pytestmark = pytest.mark.model
 
@@ -59,12 +60,6 @@ def test_the_roles_really_asked_the_model(once):
 
 def test_I5_a_second_run_in_the_same_order_gives_the_same_records(once, runtime, tmp_path):
     again = records(runtime, tmp_path / "global.sqlite")
-
-    def timeless(record):
-        plain = json.loads(record.model_dump_json(exclude={"latency"}))
-        for call in plain["calls"]:
-            call.pop("seconds")
-        return plain
 
     assert [timeless(r) for r in again] == [timeless(r) for r in once]
 

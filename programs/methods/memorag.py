@@ -60,8 +60,7 @@ class MemoRAG(EvidenceProgram):
 
         def build() -> Memory:
             regions = sentence_regions(collection, encoder, self.settings.memorag.chunk_tokens)
-            vectors = encoder.encode_passages([region.text for region in regions])
-            return Memory(RegionIndex(tuple(regions), vectors), self._memorise(run))
+            return Memory(RegionIndex.of(regions, encoder), self._memorise(run))
 
         return self.indexes.get(collection.digest, run.query.position, build, MemoryCodec(RegionCodec(collection)))
 

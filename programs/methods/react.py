@@ -15,6 +15,7 @@ import numpy as np
 from programs.methods.indexes import Indexes
 from programs.methods.program import EvidenceProgram, QueryRun
 from programs.methods.regions import RegionIndex, region_index
+from programs.methods.room import head
 from programs.models.encoder import Encoder
 from programs.models.ledger import Phase
 from programs.models.runtime import Runtime
@@ -142,7 +143,7 @@ def latest(trajectory: Sequence[str], budget: int, encoder: Encoder) -> str:
         spans = encoder.spans(step)
         if len(spans) > left:
             if not shown:
-                shown.append(step[: spans[left - 1][1]])
+                shown.append(head(step, left, encoder))
             break
         shown.append(step)
         left -= len(spans)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,10 +13,14 @@ import numpy.typing as npt
 
 from programs.documents.collection import Collection
 from programs.models.encoder import Encoder, Vectors
+from programs.state import Address, Derived, EvidenceRecord
 from programs.tam.segment import Region, segment
 
 if TYPE_CHECKING:
     from programs.methods.program import Program, QueryRun
+
+Addresses = list[tuple[str, int, int]]
+"""Regions as an index on disk has them; their texts are the collection's own."""
 
 
 @dataclass(frozen=True)
@@ -24,6 +29,11 @@ class RegionIndex:
 
     regions: tuple[Region, ...]
     vectors: Vectors
+
+    @classmethod
+    def of(cls, regions: Sequence[Region], encoder: Encoder) -> RegionIndex:
+        """Encode regions."""
+        return cls(tuple(regions), encoder.encode_passages([region.text for region in regions]))
 
     def nearest(self, question: str, encoder: Encoder) -> npt.NDArray[np.intp]:
         """Order all regions by similarity to a question, ties in source order."""
@@ -44,8 +54,7 @@ def region_index(program: Program, run: QueryRun, tokens: int | None = None, ove
     shared = tam.overlap_tokens if overlap is None else overlap
 
     def build() -> RegionIndex:
-        regions = segment(collection, encoder, size, shared)
-        return RegionIndex(tuple(regions), encoder.encode_passages([region.text for region in regions]))
+        return RegionIndex.of(segment(collection, encoder, size, shared), encoder)
 
     return program.indexes.get(collection.digest, run.query.position, build, RegionCodec(collection))
 
@@ -58,13 +67,38 @@ class RegionCodec:
 
     def save(self, index: RegionIndex, folder: Path) -> None:
         """Write regions.json and vectors.npy."""
-        addresses = [[region.source_id, region.start, region.end] for region in index.regions]
-        (folder / "regions.json").write_text(json.dumps(addresses), encoding="utf-8")
+        (folder / "regions.json").write_text(json.dumps(addresses(index.regions)), encoding="utf-8")
         np.save(folder / "vectors.npy", index.vectors, allow_pickle=False)
 
     def load(self, folder: Path) -> RegionIndex:
         """Read them again."""
-        texts = self.collection.texts
-        addresses = json.loads((folder / "regions.json").read_text(encoding="utf-8"))
-        regions = tuple(Region(source, start, end, texts[source][start:end]) for source, start, end in addresses)
+        regions = located(json.loads((folder / "regions.json").read_text(encoding="utf-8")), self.collection)
         return RegionIndex(regions, np.load(folder / "vectors.npy", allow_pickle=False))
+
+
+def addresses(regions: Iterable[Region]) -> Addresses:
+    """Say where regions stand."""
+    return [(region.source_id, region.start, region.end) for region in regions]
+
+
+def located(stored: Addresses, collection: Collection) -> tuple[Region, ...]:
+    """Read regions from where they stand."""
+    texts = collection.texts
+    return tuple(Region(source, start, end, texts[source][start:end]) for source, start, end in stored)
+
+
+def derived_record(kind: str, text: str, regions: Sequence[Region], key: str) -> EvidenceRecord:
+    """Give a text that a model made from regions as evidence, named by its content key."""
+    first = regions[0]
+    return EvidenceRecord(
+        evidence_id=f"{kind}:{key[:16]}",
+        source_id=first.source_id,
+        start=first.start,
+        end=first.end,
+        text=text,
+        cycle=0,
+        derived=Derived(
+            kind=kind,
+            regions=tuple(Address(source_id=source, start=start, end=end) for source, start, end in addresses(regions)),
+        ),
+    )

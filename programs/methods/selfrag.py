@@ -17,11 +17,11 @@ import dspy
 import numpy as np
 from scipy.special import softmax  # type: ignore[import-untyped]
 
-from programs.admission import select_budget
 from programs.baseline_settings.selfrag import SelfragSettings
 from programs.methods.indexes import Indexes
 from programs.methods.program import EvidenceProgram, QueryRun
 from programs.methods.regions import RegionIndex, region_index
+from programs.methods.room import head
 from programs.models.adapter import TemplateAdapter
 from programs.models.language_model import LanguageModel
 from programs.models.ledger import Phase
@@ -90,7 +90,7 @@ class SelfRAG(EvidenceProgram):
 
     def _scores(self, run: QueryRun, regions: Sequence[Region]) -> list[float]:
         settings = self.settings.selfrag
-        shown = [select_budget([r.record()], settings.passage_tokens, self.runtime.encoder)[0].text for r in regions]
+        shown = [head(region.text, settings.passage_tokens, self.runtime.encoder) for region in regions]
         reflections = run.ask_all(
             self.reflection,
             "reflection",

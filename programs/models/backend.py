@@ -97,3 +97,32 @@ class Backend(Protocol):
 
     def close(self) -> None:
         """Give back memory, sockets and threads."""
+
+
+@dataclass(frozen=True)
+class BackendAround:
+    """What an engine that stands before another one passes on. The other is lent: closing this leaves it open."""
+
+    engine: Backend
+
+    @property
+    def model(self) -> str:
+        """The engine's model."""
+        return self.engine.model
+
+    @property
+    def parameters(self) -> int | None:
+        """Its size."""
+        return self.engine.parameters
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What the engine can do."""
+        return self.engine.capabilities
+
+    def count_tokens(self, messages: tuple[ChatMessage, ...]) -> int:
+        """Count with the engine's tokenizer."""
+        return self.engine.count_tokens(messages)
+
+    def close(self) -> None:
+        """Leave the engine open."""

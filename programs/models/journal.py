@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from programs.keys import content_key
-from programs.models.backend import Backend, Capabilities, ChatMessage, ChatRequest, Completion, Likelihood
+from programs.models.backend import BackendAround, ChatRequest, Completion, Likelihood
 from programs.models.ledger import current_scope
 
 Made = TypeVar("Made", Completion, Likelihood)
@@ -55,26 +55,10 @@ class Journal:
 
 
 @dataclass(frozen=True)
-class JournaledBackend:
+class JournaledBackend(BackendAround):
     """An engine whose calls are written down, and made only if they are not there yet."""
 
-    engine: Backend
     journal: Journal
-
-    @property
-    def model(self) -> str:
-        """The engine's model."""
-        return self.engine.model
-
-    @property
-    def parameters(self) -> int | None:
-        """Its size."""
-        return self.engine.parameters
-
-    @property
-    def capabilities(self) -> Capabilities:
-        """What the engine can do."""
-        return self.engine.capabilities
 
     def complete(self, request: ChatRequest) -> Completion:
         """Answer from the journal, or ask."""
@@ -85,13 +69,6 @@ class JournaledBackend:
         """Answer from the journal, or ask."""
         call = ("likelihood", context, continuation)
         return self._made(Likelihood, call, lambda: self.engine.likelihood(context, continuation))
-
-    def count_tokens(self, messages: tuple[ChatMessage, ...]) -> int:
-        """Count with the engine."""
-        return self.engine.count_tokens(messages)
-
-    def close(self) -> None:
-        """Leave the engine open: it is shared by methods."""
 
     def _made(self, kind: type[Made], call: tuple[str, ...], ask: Callable[[], Made]) -> Made:
         query_id = current_scope().ledger.query_id

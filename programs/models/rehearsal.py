@@ -8,9 +8,10 @@ from __future__ import annotations
 import json
 import math
 import re
+from dataclasses import dataclass
 from typing import Any
 
-from programs.models.backend import Backend, Capabilities, ChatMessage, ChatRequest, Completion, Likelihood
+from programs.models.backend import BackendAround, ChatMessage, ChatRequest, Completion, Likelihood
 from programs.models.wire import check_room
 
 FILLER = "what a model would say here"
@@ -19,52 +20,32 @@ SHOWN = re.compile(r"^\[(\d+)\]", re.MULTILINE)
 MOST_SELECTED = 5
 
 
-class RehearsalBackend:
+@dataclass(frozen=True)
+class RehearsalBackend(BackendAround):
     """Stands in for an engine, whose tokenizer it uses. `costliest` takes the last of each choice (FAIL, not PASS), and
     counts every completion at its limit.
     """
 
-    def __init__(self, engine: Backend, costliest: bool) -> None:
-        self._engine = engine
-        self._costliest = costliest
-
-    @property
-    def model(self) -> str:
-        """The model that would be asked."""
-        return self._engine.model
-
-    @property
-    def parameters(self) -> int | None:
-        """Its size."""
-        return self._engine.parameters
-
-    @property
-    def capabilities(self) -> Capabilities:
-        """What the real engine can do."""
-        return self._engine.capabilities
+    costliest: bool
 
     def complete(self, request: ChatRequest) -> Completion:
         """Count the prompt, and answer from the schema."""
-        prompt_tokens = self._engine.count_tokens(request.messages)
+        prompt_tokens = self.engine.count_tokens(request.messages)
         check_room(prompt_tokens, request.max_tokens, self.capabilities.context_length)
-        text = FILLER
-        if request.schema is not None:
-            shown = [int(number) for number in SHOWN.findall(request.messages[-1].content)]
-            text = json.dumps(Example(request.schema, shown, self._costliest).of(request.schema))
+        text = FILLER if request.schema is None else rehearsed(request, request.schema, self.costliest)
         likely = math.ceil(len(text) / CHARACTERS_PER_TOKEN)
-        tokens = request.max_tokens if self._costliest else min(likely, request.max_tokens)
+        tokens = request.max_tokens if self.costliest else min(likely, request.max_tokens)
         return Completion(text, prompt_tokens, tokens, "stop")
 
     def likelihood(self, context: str, continuation: str) -> Likelihood:
         """Count the prompt."""
-        return Likelihood(-1.0, self._engine.count_tokens((ChatMessage("user", context + continuation),)))
+        return Likelihood(-1.0, self.engine.count_tokens((ChatMessage("user", context + continuation),)))
 
-    def count_tokens(self, messages: tuple[ChatMessage, ...]) -> int:
-        """Count with the real tokenizer."""
-        return self._engine.count_tokens(messages)
 
-    def close(self) -> None:
-        """Leave the real engine open: it is lent."""
+def rehearsed(request: ChatRequest, schema: dict[str, Any], costliest: bool) -> str:
+    """Say something that a request's schema allows, about the numbered items that its prompt shows."""
+    shown = [int(number) for number in SHOWN.findall(request.messages[-1].content)]
+    return json.dumps(Example(schema, shown, costliest).of(schema))
 
 
 class Example:

@@ -40,10 +40,11 @@ def evaluate(
         execution = Execution(folder, workers, stop_after, listener)
         for contender in evaluation.contenders:
             place = out / "methods" / contender.name
-            journal = Journal(place / "journal.jsonl", execution.take_up(contender.name))
+            done = execution.take_up(contender.name)
+            journal = Journal(place / "journal.jsonl", done)
             method = contender.open(journaled(runtime, journal), evaluation.workload.name, place, evaluation.shared)
             try:
-                execution.run(method, evaluation.queries)
+                execution.run(method, evaluation.queries, frozenset(done.values()))
             finally:
                 method.close()
                 journal.close()

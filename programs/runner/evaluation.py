@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from programs.errors import InputError
+from programs.keys import content_key
 from programs.methods.compiled import Compiled
 from programs.methods.indexes import Indexes
 from programs.methods.program import Program
@@ -21,7 +22,7 @@ from programs.models.verified import sha256_of
 from programs.runner import surroundings
 from programs.runner.folder import reference_lines
 from programs.settings import Settings
-from programs.workloads.manifest import AnyManifest, MethodEntry, QueryEntry, QuestionSet, manifest_type, text_hash
+from programs.workloads.manifest import AnyManifest, MethodEntry, QueryEntry, QuestionSet, manifest_type
 from programs.workloads.query import Query, Reference
 from programs.workloads.registry import Workload
 
@@ -116,7 +117,7 @@ def question_set(workload: Workload) -> QuestionSet:
         split=workload.split,
         files=hashes(workload.files),
         queries=tuple(
-            QueryEntry(query_id=q.query_id, question=text_hash(q.question), collection=q.collection.digest)
+            QueryEntry(query_id=q.query_id, question=content_key(q.question)[:16], collection=q.collection.digest)
             for q in queries
         ),
         collections={
@@ -134,11 +135,6 @@ def hashes(files: Sequence[Path]) -> dict[str, str]:
     paths = [path.resolve() for path in files]
     base = Path(os.path.commonpath([path.parent for path in paths]))
     return {path.relative_to(base).as_posix(): sha256_of(path) for path in paths}
-
-
-def contenders(names: Sequence[str], settings: Settings) -> tuple[Contender, ...]:
-    """Let every named method run with the same settings."""
-    return tuple(Contender(name, settings) for name in names)
 
 
 def _models_of(settings: Settings) -> tuple[object, ...]:

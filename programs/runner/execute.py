@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextvars import copy_context
 from dataclasses import dataclass
-from itertools import takewhile
 from typing import Any
 
 from programs.errors import StateRAGError
@@ -41,9 +40,8 @@ class Execution:
     stop_after: int = 5
     listener: Listener = lambda method, done, total, record: None
 
-    def run(self, method: Method, queries: Sequence[Query]) -> None:
-        """Run the queries that have no record yet."""
-        done = frozenset(self.take_up(method.name).values())
+    def run(self, method: Method, queries: Sequence[Query], done: frozenset[int]) -> None:
+        """Run the queries whose positions are not among those `done`, which `take_up` gave."""
         method.resume(done)
         todo = [query for query in queries if query.position not in done]
         self.listener(method.name, 0, len(todo), None)
@@ -65,9 +63,12 @@ class Execution:
 
         If the run stopped because the engine was gone, the queries that found it gone are taken back and not done.
         """
-        rows = [row for row in self.folder.records() if row["method"] == method]
-        done = {row["query_id"]: row["position"] for row in rows}
-        trailing = [row["query_id"] for row in takewhile(ended_by_engine, reversed(rows))]
+        done: dict[str, int] = {}
+        trailing: set[str] = set()
+        for row in self.folder.records():
+            if row["method"] == method:
+                done[row["query_id"]] = row["position"]
+                trailing = {*trailing, row["query_id"]} if ended_by_engine(row) else set()
         if len(trailing) >= self.stop_after:
             self.folder.withdraw(method, frozenset(trailing))
             return {query_id: position for query_id, position in done.items() if query_id not in trailing}

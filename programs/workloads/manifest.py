@@ -6,7 +6,6 @@ a `LockedManifest` is not one.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from functools import cached_property
 from pathlib import Path
@@ -134,11 +133,6 @@ def read_manifest(path: Path) -> AnyManifest:
 def differences(ours: Manifest, theirs: Manifest) -> list[str]:
     """Name the fields in which two manifests differ, deepest first place of each, for a person to act on."""
     return list(_different(_tree(ours), _tree(theirs), ""))[:8]
-
-
-def text_hash(text: str) -> str:
-    """Hash a text for a manifest."""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def _tree(manifest: Manifest) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from itertools import pairwise
 
 import pytest
@@ -20,6 +19,7 @@ from programs.models.runtime import Runtime
 from programs.models.scripted import HashedEncoder, OverlapCrossEncoder, ScriptedBackend
 from programs.tam.segment import Region, segment
 from programs.workloads.query import Query
+from tests.support.records import timeless
 from tests.support.worlds import make_collection, small_settings
 
 QUESTION = "Which dome holds the lens?"
@@ -42,13 +42,6 @@ def texts(*sources):
 
 def tokens(items):
     return sum(len(HashedEncoder().spans(item.text)) for item in items)
-
-
-def without_times(record):
-    plain = json.loads(record.model_dump_json(exclude={"latency"}))
-    for call in plain["calls"]:
-        call.pop("seconds")
-    return plain
 
 
 def test_the_nearest_sources_are_read_in_the_order_of_the_collection():
@@ -111,7 +104,7 @@ def test_collections_of_one_chunk_or_of_other_scripts_work(text):
 
 
 def test_I5_two_runs_are_equal_but_for_their_times():
-    assert without_times(ask(make_program())) == without_times(ask(make_program()))
+    assert timeless(ask(make_program())) == timeless(ask(make_program()))
 
 
 def test_an_index_that_was_saved_gives_the_same_evidence_when_it_is_loaded(tmp_path):

@@ -23,6 +23,7 @@ from programs.models.runtime import Runtime
 from programs.models.scripted import HashedEncoder, OverlapCrossEncoder, ScriptedBackend
 from programs.settings import load_settings
 from programs.workloads.query import Query
+from tests.support.records import timeless
 from tests.support.worlds import small_settings
 
 OPENINGS = {
@@ -112,14 +113,6 @@ def ask(program, collection=COLLECTION, query_id="q1", position=0, question=QUES
 def index_of(program):
     (index,) = program.indexes._held.values()
     return index
-
-
-def without_times(record):
-    plain = json.loads(record.model_dump_json())
-    plain.pop("latency")
-    for call in plain["calls"]:
-        call.pop("seconds")
-    return plain
 
 
 def test_a_question_is_answered_from_reports_statements_and_text_units():
@@ -277,13 +270,13 @@ def test_one_text_unit_in_any_script_is_enough(text, names):
 
 def test_two_runs_give_the_same_record_but_for_times():
     for fields in ({}, {"search": "global"}):
-        first, second = (without_times(ask(make_program(**graphrag(**fields)))) for _ in range(2))
+        first, second = (timeless(ask(make_program(**graphrag(**fields)))) for _ in range(2))
         assert first == second
 
 
 def test_asking_in_parallel_gives_the_same_record():
-    one = without_times(ask(make_program()))
-    four = without_times(ask(make_program(auxiliary={"parallel": 4})))
+    one = timeless(ask(make_program()))
+    four = timeless(ask(make_program(auxiliary={"parallel": 4})))
     assert one.pop("settings") != four.pop("settings")
     assert one == four
 

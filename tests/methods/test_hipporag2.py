@@ -19,6 +19,7 @@ from programs.models.ledger import Ledger, Phase
 from programs.models.runtime import Runtime
 from programs.models.scripted import HashedEncoder, OverlapCrossEncoder, ScriptedBackend
 from programs.workloads.query import Query
+from tests.support.records import timeless
 from tests.support.worlds import small_settings
 
 QUESTION = "Where was the director of Red Harbour born?"
@@ -100,13 +101,6 @@ def make_query(collection: Collection | None = None, position: int = 0) -> Query
 
 def sources(record) -> list[str]:
     return [item.source_id for item in record.evidence]
-
-
-def without_times(record):
-    plain = record.model_dump(mode="json", exclude={"latency"})
-    for call in plain["calls"]:
-        call.pop("seconds")
-    return plain
 
 
 def test_the_walk_reaches_a_passage_that_shares_no_word_with_the_question():
@@ -298,12 +292,12 @@ def test_every_record_is_source_text_at_its_offsets():
 
 
 def test_the_same_query_gives_the_same_record():
-    first, second = (without_times(ask(make_program())) for _ in range(2))
+    first, second = (timeless(ask(make_program())) for _ in range(2))
     assert first == second
 
 
 def test_asking_several_at_once_gives_the_same_record():
-    alone, together = (without_times(ask(make_program(auxiliary={"parallel": parallel}))) for parallel in (1, 4))
+    alone, together = (timeless(ask(make_program(auxiliary={"parallel": parallel}))) for parallel in (1, 4))
     assert {**together, "settings": alone["settings"]} == alone
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,6 +17,7 @@ from programs.models.ledger import Phase
 from programs.models.runtime import Runtime
 from programs.models.scripted import HashedEncoder, OverlapCrossEncoder, ScriptedBackend
 from programs.workloads.query import Query
+from tests.support.records import timeless
 from tests.support.worlds import make_collection, small_settings
 
 QUESTION = "Which dome holds the lens?"
@@ -83,14 +82,6 @@ def ask(program, collection=None, position=0, question=QUESTION):
             position=position,
         )
     )
-
-
-def without_times(record):
-    plain = json.loads(record.model_dump_json())
-    plain.pop("latency")
-    for call in plain["calls"]:
-        call.pop("seconds")
-    return plain
 
 
 def test_what_memory_recalls_is_retrieved_and_put_in_source_order():
@@ -218,7 +209,7 @@ def test_every_text_is_its_source_at_its_offsets_even_when_cut():
 
 
 def test_I5_two_runs_are_equal_but_for_their_times():
-    first, second = (without_times(ask(make_program())) for _ in range(2))
+    first, second = (timeless(ask(make_program())) for _ in range(2))
     assert first == second
 
 
@@ -230,7 +221,7 @@ def test_a_shared_memory_is_made_once_and_found_again_by_another_process(tmp_pat
     second = ask(program, collection, position=1)
     assert second.tokens.index == 0
     other = make_program(Script(gist=script.answers["gist"]), indexes=Indexes(tmp_path, shared={collection.digest}))
-    assert without_times(ask(other, collection, position=1)) == without_times(second)
+    assert timeless(ask(other, collection, position=1)) == timeless(second)
 
 
 @pytest.mark.parametrize("sources", [(), ("",), (" \n\t ", "")])

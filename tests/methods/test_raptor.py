@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 
@@ -21,6 +19,7 @@ from programs.models.scripted import HashedEncoder, OverlapCrossEncoder, Scripte
 from programs.state import Address
 from programs.tam.segment import Region
 from programs.workloads.query import Query
+from tests.support.records import timeless
 from tests.support.worlds import make_collection, small_settings
 
 QUESTION = "Which dome holds the lens?"
@@ -56,14 +55,6 @@ def tree_of(program: Raptor, collection=None) -> Tree:
     asked = query(collection)
     program.run(asked)
     return program.indexes.get(asked.collection.digest, 0, lambda: None)
-
-
-def without_times(record):
-    plain = json.loads(record.model_dump_json())
-    plain.pop("latency")
-    for call in plain["calls"]:
-        call.pop("seconds")
-    return plain
 
 
 def small_tree() -> Tree:
@@ -203,7 +194,7 @@ def test_the_evidence_is_leaves_and_summaries_with_an_address_each():
 
 
 def test_I5_two_runs_are_equal_but_for_their_times():
-    first, second = (without_times(make_program()[0].run(query())) for _ in range(2))
+    first, second = (timeless(make_program()[0].run(query())) for _ in range(2))
     assert first == second
 
 
@@ -216,7 +207,7 @@ def test_a_shared_tree_is_grown_once_and_found_again_by_another_process(tmp_path
     assert second.tokens.index == 0
     other, backend = make_program(indexes=Indexes(tmp_path, shared={collection.digest}))
     again = other.run(query(collection, position=1))
-    assert without_times(again) == without_times(second)
+    assert timeless(again) == timeless(second)
     assert len(backend.requests) == 1
 
 

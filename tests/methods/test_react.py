@@ -21,6 +21,7 @@ from programs.models.runtime import Runtime
 from programs.models.scripted import HashedEncoder, OverlapCrossEncoder, ScriptedBackend
 from programs.tam.segment import segment
 from programs.workloads.query import Query
+from tests.support.records import timeless
 from tests.support.worlds import make_collection, small_settings
 
 QUESTION = "Which dome holds the lens?"
@@ -75,13 +76,6 @@ def library(*sources, hits=1, sentences=2):
     regions = segment(texts(*sources), encoder, 384, 0)
     index = RegionIndex(tuple(regions), encoder.encode_passages([region.text for region in regions]))
     return Library(index, encoder, hits, sentences)
-
-
-def without_times(record):
-    plain = json.loads(record.model_dump_json(exclude={"latency"}))
-    for call in plain["calls"]:
-        call.pop("seconds")
-    return plain
 
 
 HARBOUR, DOME, ORCHARD = "The harbour has a ferry.", "The dome holds a lens.", "The orchard grows a pear."
@@ -259,7 +253,7 @@ def test_I6_every_record_is_its_source_at_its_offsets_in_any_script(text):
 
 def test_I5_two_runs_are_equal_but_for_their_times():
     def run():
-        return without_times(ask(Steps(step("search", "dome lens"), step("lookup", "lens"), "junk", FINISH)))
+        return timeless(ask(Steps(step("search", "dome lens"), step("lookup", "lens"), "junk", FINISH)))
 
     assert run() == run()
 

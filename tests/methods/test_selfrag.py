@@ -24,6 +24,7 @@ from programs.models.ledger import Phase
 from programs.models.runtime import Runtime
 from programs.models.scripted import HashedEncoder, OverlapCrossEncoder, ScriptedBackend
 from programs.workloads.query import Query
+from tests.support.records import timeless
 from tests.support.worlds import make_collection, small_settings
 
 QUESTION = "Which dome holds the lens?"
@@ -85,13 +86,6 @@ def kept(record):
 
 def roles(record):
     return [call.role for call in record.calls]
-
-
-def without_times(record):
-    plain = json.loads(record.model_dump_json(exclude={"latency"}))
-    for call in plain["calls"]:
-        call.pop("seconds")
-    return plain
 
 
 THREE = texts("which dome holds the lens", "the dome of the lens", "a ferry to the pier")
@@ -266,7 +260,7 @@ def test_measuring_nothing_asks_for_labels_even_where_the_engine_could_measure()
 def test_parallel_reflections_give_the_same_record_as_one_at_a_time():
     def run(parallel):
         record = ask(Model(logprobs=lambda context, label: -float(len(label))), auxiliary={"parallel": parallel})
-        return {key: value for key, value in without_times(record).items() if key != "settings"}
+        return {key: value for key, value in timeless(record).items() if key != "settings"}
 
     assert run(4) == run(1)
 
@@ -327,7 +321,7 @@ def test_I6_every_record_is_its_source_at_its_offsets_in_any_script(text, logpro
 
 def test_I5_two_runs_are_equal_but_for_their_times():
     def run():
-        return without_times(ask(Model(logprobs=lambda context, label: -float(len(context) % 7))))
+        return timeless(ask(Model(logprobs=lambda context, label: -float(len(context) % 7))))
 
     assert run() == run()
 

@@ -16,6 +16,7 @@ from programs.models.runtime import Runtime
 from programs.models.scripted import HashedEncoder, OverlapCrossEncoder, ScriptedBackend
 from programs.state import Action
 from programs.workloads.query import Query
+from tests.support.records import timeless
 from tests.support.scripts import RoleScript, fail
 from tests.support.worlds import make_collection, small_settings
 
@@ -126,18 +127,10 @@ def test_I4_the_readers_prompt_is_the_query_the_evidence_and_the_instruction():
     assert user.content == f"Question:\n{QUESTION}\n\nEvidence:\n{evidence}\n\nAnswer:"
 
 
-def without_times(record):
-    plain = json.loads(record.model_dump_json())
-    plain.pop("latency")
-    for call in plain["calls"]:
-        call.pop("seconds")
-    return plain
-
-
 def test_I5_the_same_queries_in_the_same_order_give_the_same_records():
     def run():
         program = make_program(RoleScript(verifier=fail("more")))
-        return [without_times(ask(program, f"q{i}", i, question=f"{QUESTION} ({i})")) for i in range(3)]
+        return [timeless(ask(program, f"q{i}", i, question=f"{QUESTION} ({i})")) for i in range(3)]
 
     assert run() == run()
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 
@@ -18,6 +16,7 @@ from programs.models.runtime import Runtime
 from programs.models.scripted import HashedEncoder, OverlapCrossEncoder, ScriptedBackend
 from programs.tam.segment import segment
 from programs.workloads.query import Query
+from tests.support.records import timeless
 from tests.support.worlds import make_collection, small_settings
 
 QUESTION = "Which dome holds the lens?"
@@ -36,13 +35,6 @@ def ask(program, collection=None, question=QUESTION, position=0):
 
 def texts(*sources):
     return Collection(sources=tuple(Source(source_id=f"s{i}", text=text) for i, text in enumerate(sources)))
-
-
-def without_times(record):
-    plain = json.loads(record.model_dump_json(exclude={"latency"}))
-    for call in plain["calls"]:
-        call.pop("seconds")
-    return plain
 
 
 def ids(record):
@@ -120,7 +112,7 @@ def test_without_a_cross_encoder_the_control_is_vanilla():
 
 @pytest.mark.parametrize("kind", [Vanilla, VanillaRerank])
 def test_I5_two_runs_are_equal_but_for_their_times(kind):
-    assert without_times(ask(make_program(kind))) == without_times(ask(make_program(kind)))
+    assert timeless(ask(make_program(kind))) == timeless(ask(make_program(kind)))
 
 
 def test_an_index_that_was_saved_gives_the_same_evidence_when_it_is_loaded(tmp_path):

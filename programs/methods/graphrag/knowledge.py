@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from programs.keys import content_key
+from programs.methods.regions import derived_record
 from programs.models.encoder import Vectors
-from programs.state import Address, Derived, EvidenceRecord
+from programs.state import EvidenceRecord
 from programs.tam.segment import Region
 from signatures.baselines.graphrag import CommunityReport
 
@@ -129,17 +130,4 @@ class KnowledgeIndex:
 
     def derived(self, kind: str, text: str, units: Iterable[int]) -> EvidenceRecord:
         """Give a text that a model made from these text units as evidence."""
-        regions = tuple(
-            Address(source_id=region.source_id, start=region.start, end=region.end)
-            for region in (self.units[unit] for unit in sorted(units))
-        )
-        first = regions[0]
-        return EvidenceRecord(
-            evidence_id=f"{kind}:{content_key(text)[:16]}",
-            source_id=first.source_id,
-            start=first.start,
-            end=first.end,
-            text=text,
-            cycle=0,
-            derived=Derived(kind=kind, regions=regions),
-        )
+        return derived_record(kind, text, [self.units[unit] for unit in sorted(units)], content_key(text))

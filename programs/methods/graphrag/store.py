@@ -11,7 +11,7 @@ import numpy as np
 
 from programs.documents.collection import Collection
 from programs.methods.graphrag.knowledge import Community, Entity, EntityGraph, KnowledgeIndex, Relationship
-from programs.tam.segment import Region
+from programs.methods.regions import addresses, located
 from signatures.baselines.graphrag import CommunityReport
 
 
@@ -24,7 +24,7 @@ class KnowledgeCodec:
     def save(self, index: KnowledgeIndex, folder: Path) -> None:
         """Write graph.json, entities.npy and units.npy."""
         body = {
-            "units": [[unit.source_id, unit.start, unit.end] for unit in index.units],
+            "units": addresses(index.units),
             "entities": [asdict(entity) for entity in index.graph.entities],
             "relationships": [asdict(relationship) for relationship in index.graph.relationships],
             "communities": [asdict(community) for community in index.communities],
@@ -37,9 +37,8 @@ class KnowledgeCodec:
     def load(self, folder: Path) -> KnowledgeIndex:
         """Read them again."""
         body = json.loads((folder / "graph.json").read_text(encoding="utf-8"))
-        texts = self.collection.texts
         return KnowledgeIndex(
-            units=tuple(Region(source, start, end, texts[source][start:end]) for source, start, end in body["units"]),
+            units=located(body["units"], self.collection),
             graph=EntityGraph(
                 tuple(Entity(**_tuples(row, "units")) for row in body["entities"]),
                 tuple(Relationship(**_tuples(row, "units")) for row in body["relationships"]),

@@ -66,7 +66,7 @@ class HippoRAG2(EvidenceProgram):
         encoder, tam, own = self.runtime.encoder, self.settings.tam, self.own
         regions = segment(run.query.collection, encoder, tam.region_tokens, tam.overlap_tokens)
         texts = [region.text for region in regions]
-        passages = RegionIndex(tuple(regions), encoder.encode_passages(texts))
+        passages = RegionIndex.of(regions, encoder)
         base = fact_base(self._extractor().extract(run, texts[: own.extract]))
         synonyms = find_synonyms(
             base.phrases,

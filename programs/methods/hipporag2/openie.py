@@ -10,6 +10,7 @@ import dspy
 
 from programs.baseline_settings.hipporag2 import Hipporag2Settings
 from programs.methods.program import QueryRun
+from programs.methods.room import head
 from programs.models.encoder import Encoder
 from programs.models.language_model import LanguageModel
 from programs.models.ledger import Phase
@@ -48,9 +49,7 @@ class Extractor:
 
     def _opening(self, text: str) -> str:
         """Cut a passage so that the prompt and the longest answer fit a small context."""
-        spans = self.encoder.spans(text)
-        most = self.settings.passage_tokens
-        return text if len(spans) <= most else text[: spans[most - 1][1]]
+        return head(text, self.settings.passage_tokens, self.encoder)
 
 
 def list_names(names: Sequence[str]) -> str:

@@ -12,8 +12,9 @@ import numpy as np
 from programs.baseline_settings.raptor import RaptorSettings
 from programs.documents.collection import Collection
 from programs.keys import content_key
+from programs.methods.regions import addresses, derived_record, located
 from programs.models.encoder import Encoder, Vectors
-from programs.state import Address, Derived, EvidenceRecord
+from programs.state import EvidenceRecord
 from programs.tam.segment import Region
 
 KIND = "summary"
@@ -56,18 +57,7 @@ class Tree:
             return self.leaves[node].record()
         regions = [self.leaves[leaf] for leaf in self.below(node)]
         key = content_key(self.text(node), *(region.evidence_id for region in regions))
-        return EvidenceRecord(
-            evidence_id=f"{KIND}:{key[:16]}",
-            source_id=regions[0].source_id,
-            start=regions[0].start,
-            end=regions[0].end,
-            text=self.text(node),
-            cycle=0,
-            derived=Derived(
-                kind=KIND,
-                regions=tuple(Address(source_id=r.source_id, start=r.start, end=r.end) for r in regions),
-            ),
-        )
+        return derived_record(KIND, self.text(node), regions, key)
 
 
 def grow(
@@ -110,7 +100,7 @@ class TreeCodec:
     def save(self, index: Tree, folder: Path) -> None:
         """Write tree.json and vectors.npy."""
         plain = {
-            "leaves": [[leaf.source_id, leaf.start, leaf.end] for leaf in index.leaves],
+            "leaves": addresses(index.leaves),
             "summaries": [[summary.text, summary.layer, summary.children] for summary in index.summaries],
         }
         (folder / "tree.json").write_text(json.dumps(plain), encoding="utf-8")
@@ -118,10 +108,9 @@ class TreeCodec:
 
     def load(self, folder: Path) -> Tree:
         """Read them again."""
-        texts = self.collection.texts
         plain = json.loads((folder / "tree.json").read_text(encoding="utf-8"))
         return Tree(
-            tuple(Region(source, start, end, texts[source][start:end]) for source, start, end in plain["leaves"]),
+            located(plain["leaves"], self.collection),
             tuple(Summary(text, layer, tuple(children)) for text, layer, children in plain["summaries"]),
             np.load(folder / "vectors.npy", allow_pickle=False),
         )

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
-
 import pytest
 
 from programs.admission import select_budget
@@ -15,7 +12,7 @@ from programs.methods.registry import METHODS, open_method
 from programs.models.backend import TransportFault
 from programs.models.language_model import LanguageModel
 from programs.models.ledger import Phase
-from programs.models.rehearsal import Example
+from programs.models.rehearsal import rehearsed
 from programs.models.runtime import Runtime
 from programs.models.scripted import HashedEncoder, OverlapCrossEncoder, ScriptedBackend
 from programs.record import QueryRecord
@@ -24,7 +21,6 @@ from tests.support.runs import ASKS_MODELS, without_times
 from tests.support.worlds import make_collection, small_settings
 
 READER = "Answer the question"
-SHOWN = re.compile(r"^\[(\d+)\]", re.MULTILINE)
 QUESTION = "Which dome holds the lens of item1x2, and which pier?"
 SCRIPTS = {
     "Japanese": "港の灯台は一八九二年に建てられた。設計者は山田花子である。彼女は天文台も設計した。" * 12,
@@ -37,8 +33,7 @@ def obedient(request):
     """Say something of the shape that was asked for, and an answer where none was."""
     if request.schema is None:
         return "the dome" if request.messages[0].content.startswith(READER) else "observatory lens dome star"
-    shown = [int(number) for number in SHOWN.findall(request.messages[-1].content)]
-    return json.dumps(Example(request.schema, shown, costliest=False).of(request.schema))
+    return rehearsed(request, request.schema, costliest=False)
 
 
 class Junk:
