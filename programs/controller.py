@@ -17,7 +17,7 @@ from programs.contract import Contract, Rejection
 from programs.memory.pool import QueryMemory
 from programs.roles.view import ProposalFault, Tools, View
 from programs.state import OPERATORS, OWNED_FIELD, Action, Role
-from programs.trail import Trail
+from programs.trail import Considered, Trail
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class Controller:
     def _propose(self, role: Role, view: View, carrier: Carrier, trail: Trail) -> bool:
         """Ask a role, and commit what it proposes. False is α = 0: the query returns ⊥."""
         try:
-            value = self.operators[role](view).value
+            proposal = self.operators[role](view)
         except ProposalFault as fault:
             rejection = Rejection(
                 role=role,
@@ -94,7 +94,9 @@ class Controller:
             )
             trail.rejections.append(rejection)
             return False
-        return self._commit(role, value, view.cycle, carrier, trail)
+        if ids := proposal.get("considered"):
+            trail.considered.append(Considered(cycle=view.cycle, role=role, evidence_ids=ids))
+        return self._commit(role, proposal.value, view.cycle, carrier, trail)
 
     def _resolve(self, memory: QueryMemory, carrier: Carrier, trail: Trail, cycle: int) -> bool:
         """Let SMP supply U."""

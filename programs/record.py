@@ -10,7 +10,7 @@ from metrics.tokens import KAPPA
 from programs.contract import Reason, Rejection
 from programs.models.ledger import Call, Ledger, Phase
 from programs.state import Action, EvidenceRecord
-from programs.trail import Commit, Trail
+from programs.trail import Commit, Considered, Trail
 
 RECORD_VERSION: Literal[1] = 1
 UNREADABLE = (Reason.MALFORMED, Reason.TRUNCATED)
@@ -65,6 +65,9 @@ class QueryRecord(BaseModel):
     action: Action | None
     cycles: int
     states: list[Commit]
+    considered: list[Considered] = Field(
+        default_factory=list, description="what roles had before them; none where a method or an older run says none"
+    )
     evidence: list[EvidenceRecord]
     rejections: list[Rejection]
     error: str | None = Field(None, description="the fault that ended an incomplete query, where it was no rejection")
@@ -130,6 +133,7 @@ def make_record(
         action=trail.action,
         cycles=trail.cycles,
         states=trail.states,
+        considered=trail.considered,
         evidence=list(trail.evidence),
         rejections=trail.rejections,
         error=trail.error,

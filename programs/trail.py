@@ -21,11 +21,24 @@ class Commit(BaseModel):
     value: Any
 
 
+class Considered(BaseModel):
+    """The evidence that a role had before it when it proposed, whether or not its proposal was committed.
+
+    The Navigator's is what it scored, the ends of its traces first; the Retriever's is its candidates, in order.
+    """
+
+    model_config = ConfigDict(frozen=True)
+    cycle: int
+    role: Role
+    evidence_ids: tuple[str, ...]
+
+
 @dataclass
 class Trail:
     """The commits, rejections, actions and admitted evidence of one query."""
 
     states: list[Commit] = field(default_factory=list)
+    considered: list[Considered] = field(default_factory=list)
     rejections: list[Rejection] = field(default_factory=list)
     actions: list[Action] = field(default_factory=list)
     cycles: int = 0

@@ -33,6 +33,8 @@ class Navigation:
     completed: tuple[ScoredTrace, ...]
     scored: int
     levels: int
+    seen: tuple[int, ...]
+    """The Evidence nodes among those that were scored, in the order in which the levels reached them."""
 
 
 def navigate(
@@ -53,6 +55,7 @@ def navigate(
     beam: list[ScoredTrace] = [ScoredTrace((graph.root,), 0.0)]
     completed: list[ScoredTrace] = []
     scored = levels = 0
+    seen: dict[int, None] = {}
     for level in range(max(limits.depth, graph.depth)):
         extensions = [extension for held in beam for extension in admissible(graph, held.trace, closed)]
         # Cmax counts what is scored, so a wide root could spend it all before any Evidence is reached: a level may
@@ -63,12 +66,13 @@ def navigate(
             break
         scores = scores_by_node(score, extensions, nodes)
         scored += len(scores)
+        seen.update((node, None) for node in nodes if graph.node_type(node) is NodeType.EVIDENCE)
         levels += 1
         kept = best_of_each_parent(extensions, scores, limits.branch)
         ended = [graph.node_type(found.trace[-1]) is NodeType.EVIDENCE for found in kept]
         completed.extend(found for found, done in zip(kept, ended, strict=True) if done)
         beam = [found for found, done in zip(kept, ended, strict=True) if not done][: limits.beam]
-    return Navigation(tuple(sorted(completed, key=preference)), scored, levels)
+    return Navigation(tuple(sorted(completed, key=preference)), scored, levels, tuple(seen))
 
 
 def preference(found: ScoredTrace) -> tuple[float, Trace]:

@@ -81,6 +81,7 @@ def a_record(**changes: Any) -> dict[str, Any]:
         "action": "RELEASE",
         "cycles": 1,
         "states": [a_commit("artifacts", [], 0), a_commit("evidence", evidence), a_verdict("PASS")],
+        "considered": [],
         "evidence": evidence,
         "rejections": [],
         "error": None,
