@@ -68,6 +68,9 @@ class TamSettings(Section):
     topic_members: int = Field(6, ge=2)
     parents: int = Field(2, ge=1)
     region_size: int = Field(10, ge=1, description="Evidence nodes in ρ(v) at most (D2)")
+    region_rule: Literal["siblings", "names"] = Field(
+        "siblings", description="ρ(v) has v's siblings and neighbours; 'names' also what shares rare names with v"
+    )
     abstraction: Literal["model", "lead"] = Field(
         "model", description="'model' asks F_a; 'lead' joins the openings of the children and asks nobody"
     )
@@ -97,7 +100,9 @@ class NavigationSettings(Section):
 class RetrieverSettings(Section):
     """How the Retriever ranks its region."""
 
-    ranker: Literal["model", "cross-encoder", "embedding"] = "model"
+    ranker: Literal["model", "cross-encoder", "embedding", "fusion"] = Field(
+        "model", description="who ranks; 'fusion' is the reciprocal ranks of both encoders and of the region's order"
+    )
     rerank: int = Field(10, ge=1, description="candidates reranked at most")
     terminals: bool = Field(False, description="keep the record that each trace ends at before any other")
     minimum: float = Field(0.0, ge=0, le=1, description="relevance that all but the best candidate need")

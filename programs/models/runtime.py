@@ -66,7 +66,7 @@ def check_capabilities(runtime: Runtime) -> None:
         )
     needs = {
         "navigation.scorer": "cross-encoder" in settings.navigation.scorer,
-        "retriever.ranker": settings.retriever.ranker == "cross-encoder",
+        "retriever.ranker": settings.retriever.ranker in ("cross-encoder", "fusion"),
         "verifier.rule": settings.verifier.rule in ("coverage", "both"),
     }
     if runtime.cross_encoder is None and any(needs.values()):

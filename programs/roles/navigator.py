@@ -26,6 +26,7 @@ class Navigator(dspy.Module):  # type: ignore[misc]
         """Propose the best completed trace of each goal; Cmax is shared among the goals."""
         taken = {trace[-1] for trace in view.state.path}
         path: list[Trace] = []
+        seen: list[int] = []
         goals = goals_of(view)
         spent = 0
         chain = view.tools.settings.navigation.chain
@@ -44,6 +45,7 @@ class Navigator(dspy.Module):  # type: ignore[misc]
                     avoid=taken,
                 )
                 spent += found.scored
+                seen.extend(found.seen)
                 if found.completed:
                     path.append(found.completed[0].trace)
                     taken.add(path[-1][-1])
@@ -51,7 +53,7 @@ class Navigator(dspy.Module):  # type: ignore[misc]
                         known = [telling(view, goal.text, view.tools.graph.text(path[-1][-1]))]
         if not path:
             raise ProposalFault(Reason.NO_PROPOSAL, "no trace reached an Evidence node within the limits")
-        return dspy.Prediction(value=unique(path))
+        return dspy.Prediction(value=unique(path), considered=considered(view, path, seen))
 
 
 def goals_of(view: View) -> list[Goal]:
@@ -72,6 +74,12 @@ def chained(view: View, goal: Goal, known: list[str]) -> Goal:
     if not view.tools.settings.navigation.chain or not known:
         return goal
     return replace(goal, text=" ".join([goal.text, *known]))
+
+
+def considered(view: View, path: list[Trace], seen: list[int]) -> tuple[str, ...]:
+    """Name the Evidence nodes that were scored, each once: those that the traces end at, then the others."""
+    nodes = dict.fromkeys([*(trace[-1] for trace in path), *seen])
+    return tuple(evidence_id for node in nodes for evidence_id in view.tools.graph.provenance(node))
 
 
 def unique(path: list[Trace]) -> Path:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import dspy
-import numpy as np
 
 from programs.contract import Reason
-from programs.errors import ModelUnavailable
 from programs.keys import content_key
 from programs.memory.artifacts import Kind, MemoryScope
 from programs.models.ledger import Phase
+from programs.roles.relevance import relevance
 from programs.roles.view import ProposalFault, View, asking, numbered
 from programs.state import EvidenceRecord, Role
 from signatures.retriever import SelectEvidence
@@ -28,7 +27,7 @@ class Retriever(dspy.Module):  # type: ignore[misc]
         settings = view.tools.settings.retriever
         kept = self._ask(view, candidates) if settings.ranker == "model" else rank(view, candidates)
         self._offer(view, kept)
-        return dspy.Prediction(value=kept)
+        return dspy.Prediction(value=kept, considered=tuple(record.evidence_id for record in candidates))
 
     def _offer(self, view: View, kept: tuple[EvidenceRecord, ...]) -> None:
         """Leave the selection to the rest of this query."""
@@ -93,18 +92,3 @@ def rank(view: View, candidates: list[EvidenceRecord]) -> tuple[EvidenceRecord, 
 def terminal_ids(view: View) -> set[str]:
     """Name the records that the committed traces end at: the Navigator's choice for each target."""
     return {view.tools.graph.record(trace[-1], view.cycle).evidence_id for trace in view.state.path}
-
-
-def relevance(view: View, candidates: list[EvidenceRecord]) -> list[float]:
-    """Score candidates against the query and each target of the plan; a record is as good as its best match."""
-    assert view.state.plan is not None  # the Planner's commit precedes this role's turn
-    tools = view.tools
-    texts = [record.text for record in candidates]
-    wanted = [view.query, *view.state.plan.targets]
-    if tools.settings.retriever.ranker == "embedding":
-        passages = tools.encoder.encode_passages(texts)
-        return [float(s) for s in (passages @ tools.encoder.encode_queries(wanted).T).max(axis=1)]
-    if tools.cross_encoder is None:
-        raise ModelUnavailable("retriever.ranker is 'cross-encoder' but cross_encoder.engine is 'none'")
-    best = np.max([tools.cross_encoder.score(text, texts) for text in wanted], axis=0)
-    return [float(score) for score in best]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -11,11 +11,12 @@ from programs.errors import InputError
 from programs.models.encoder import Encoder, Vectors
 from programs.models.ledger import Phase, current_scope
 from programs.progress import report
-from programs.settings import Settings
+from programs.settings import Settings, TamSettings
 from programs.state import NodeType
 from programs.tam.abstract import Abstractor, LeadAbstractor, NoAbstraction, Reuse
 from programs.tam.graph import Edge, GraphParts, Nodes, TypedGraph
 from programs.tam.group import DIGITS, Group, cosine_groups
+from programs.tam.names import name_links
 from programs.tam.segment import Region, segment
 
 EVERYTHING = -1.0
@@ -147,7 +148,7 @@ class _Draft:
                 texts=tuple(self._texts),
                 vectors=self._vectors,
                 edges=edges,
-                rho=region_map(self._regions, edges, self._vectors, self._tam.region_size),
+                rho=region_map(self._regions, edges, self._vectors, self._tam),
                 tam=self._tam,
                 fallbacks=self._fallbacks,
             )
@@ -157,9 +158,12 @@ class _Draft:
 
 
 def region_map(
-    regions: Sequence[Region], edges: Sequence[Edge], vectors: Vectors, region_size: int
+    regions: Sequence[Region], edges: Sequence[Edge], vectors: Vectors, tam: TamSettings
 ) -> tuple[Nodes, ...]:
-    """Give ρ of each Evidence node (D2): itself, its siblings under a Relation, its neighbours in the source."""
+    """Give ρ of each Evidence node (D2): itself, its siblings under a Relation, its neighbours in the source.
+
+    By the rule 'names', up to half of the region goes to the nodes that share rare names with it, before the others.
+    """
     related: list[set[int]] = [set() for _ in range(len(regions) + 1)]
     families: dict[int, list[int]] = {}
     for parent, child in edges:
@@ -172,13 +176,25 @@ def region_map(
         if regions[node - 1].source_id == regions[node].source_id:
             related[node].add(node + 1)
             related[node + 1].add(node)
-    return tuple(_nearest(node, related[node], vectors, region_size) for node in range(1, len(regions) + 1))
+    linked = name_links([region.text for region in regions]) if tam.region_rule == "names" else [{} for _ in regions]
+    return tuple(
+        _region(node, related[node], linked[node - 1], vectors, tam.region_size) for node in range(1, len(regions) + 1)
+    )
 
 
-def _nearest(node: int, related: set[int], vectors: Vectors, region_size: int) -> Nodes:
-    others = sorted(related - {node})
+def _region(node: int, related: set[int], linked: Mapping[int, float], vectors: Vectors, size: int) -> Nodes:
+    """Order a node's region: itself, the nodes that share its names, then those that the graph holds beside it."""
+    by_name = sorted(linked, key=lambda place: (-round(linked[place], DIGITS), place))
+    near = _nearest(node, related - {node}, vectors)
+    others = dict.fromkeys([*(place + 1 for place in by_name[: (size - 1) // 2]), *near])
+    others.update(dict.fromkeys(place + 1 for place in by_name))
+    return (node, *list(others)[: size - 1])
+
+
+def _nearest(node: int, related: set[int], vectors: Vectors) -> Nodes:
+    """Order nodes by their similarity to one of them."""
+    others = sorted(related)
     if not others:
-        return (node,)
+        return ()
     cosines = np.round(vectors[others] @ vectors[node], DIGITS)
-    order = np.argsort(-cosines, kind="stable")[: region_size - 1]
-    return (node, *(others[i] for i in order))
+    return tuple(others[i] for i in np.argsort(-cosines, kind="stable"))

@@ -1,0 +1,52 @@
+"""Fused relevance: ranks, not scores, are put together."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from programs.errors import ModelUnavailable
+from programs.roles.relevance import SMOOTHING, reciprocal, relevance
+from programs.roles.retriever import Retriever, region_records
+from tests.roles.test_roles import nodes_about, propose, turn
+
+FUSION = {"retriever": {"ranker": "fusion"}}
+
+
+@given(st.lists(st.integers(-50, 50).map(float), min_size=1, max_size=30))
+def test_reciprocal_ranks_depend_on_the_order_of_scores_alone(scores):
+    values = np.array(scores)
+    ranks = reciprocal(values)
+
+    assert np.array_equal(ranks, reciprocal(10 * values + 3))
+    assert sorted(ranks, reverse=True) == [1 / (rank + SMOOTHING) for rank in range(len(scores))]
+    assert ranks[int(np.argmax(values))] == 1 / SMOOTHING
+
+
+def test_a_fused_score_lies_between_0_and_1_and_is_1_for_what_every_voice_puts_first():
+    lens = nodes_about(turn(), "observatory")[0]
+    view = turn((lens,), **FUSION)
+    scores = relevance(view, region_records(view)[:1])
+
+    assert scores.tolist() == [1.0]
+    assert all(0 < score <= 1 for score in relevance(view, region_records(view)))
+
+
+def test_fusion_keeps_what_bears_on_a_target_that_the_query_does_not_name():
+    probe = turn()
+    lens, ferry = nodes_about(probe, "observatory")[0], nodes_about(probe, "ferry")[0]
+    kept = propose(Retriever(), turn((lens, ferry), lifecycle={"keep_first": 3}, **FUSION))
+
+    assert any("ferry" in record.text for record in kept)
+    assert any("observatory" in record.text for record in kept)
+
+
+def test_fusion_without_a_cross_encoder_says_what_is_missing():
+    lens = nodes_about(turn(), "observatory")[0]
+    view = turn((lens,), cross_encoder={"engine": "none"}, **FUSION)
+    object.__setattr__(view.tools, "cross_encoder", None)
+
+    with pytest.raises(ModelUnavailable, match="'fusion'"):
+        relevance(view, region_records(view))
