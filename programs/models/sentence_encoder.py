@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,8 @@ from programs.models.weights import fetch
 
 MAX_TOKENS = 512
 """Some models say that they cut at 256, which is less than a region, though they were built for 512."""
+BATCH = 32
+"""Texts that the model reads at once, each padded to the longest of them."""
 BGE_PREFIX = "Represent this sentence for searching relevant passages: "
 
 
@@ -51,13 +54,20 @@ class SentenceEncoder:
 
     def encode_passages(self, texts: Sequence[str]) -> Vectors:
         """Give unit vectors; of a text longer than the model reads, the beginning counts."""
-        if not texts:
-            return np.zeros((0, self.dimension), dtype=np.float32)
-        charge_encoder(sum(self._read(text) for text in texts))
-        vectors = self._model.encode(
-            list(texts), normalize_embeddings=True, convert_to_numpy=True, show_progress_bar=False
-        )
-        return np.asarray(vectors, dtype=np.float32)
+        lengths = [min(len(encoding), MAX_TOKENS) for encoding in self._tokenizer.encode_batch(list(texts))]
+        charge_encoder(sum(lengths))
+        order = sorted(range(len(texts)), key=lambda at: -lengths[at])
+        vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
+        for start in range(0, len(order), BATCH):
+            some = order[start : start + BATCH]
+            vectors[some] = self._model.encode(
+                [texts[at] for at in some],
+                batch_size=BATCH,
+                normalize_embeddings=True,
+                convert_to_numpy=True,
+                show_progress_bar=False,
+            )
+        return vectors
 
     def encode_queries(self, texts: Sequence[str]) -> Vectors:
         """Give unit vectors of questions, after the model's query prefix where it has one."""
@@ -66,10 +76,6 @@ class SentenceEncoder:
     def spans(self, text: str) -> list[Span]:
         """Give the tokens' character spans, never truncated."""
         return token_spans(self._tokenizer, text)
-
-    def _read(self, text: str) -> int:
-        """Count the tokens of a text that reach the model."""
-        return min(len(self._tokenizer.encode(text)), MAX_TOKENS)
 
 
 def bge_prefix(name: str) -> str:
@@ -82,12 +88,27 @@ def _load(where: str) -> Any:
     from sentence_transformers import SentenceTransformer
 
     try:
-        return SentenceTransformer(where, device=None)
+        with _no_bar() if Path(where).is_dir() else nullcontext():
+            return SentenceTransformer(where, device=None)
     except (OSError, ValueError) as error:
         raise ModelUnavailable(
             f"sentence-transformers can't load {where!r}: {str(error).splitlines()[0]}; give a folder with the model, "
             "let this machine reach the hub, or use encoder.engine=onnx with bge-small-en-v1.5"
         ) from error
+
+
+@contextmanager
+def _no_bar() -> Iterator[None]:
+    """Keep the library's bar over the tensors of a file off stderr: it takes no time, and a log is not its place."""
+    from transformers.utils import logging
+
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    try:
+        yield
+    finally:
+        if shown:
+            logging.enable_progress_bar()  # type: ignore[no-untyped-call]
 
 
 def _digest(folder: Path) -> str:

@@ -28,8 +28,8 @@ IN_MEMORY = 20_000
 """Results kept in memory; 384 dimensions make 30 MB of them."""
 SPANS_IN_MEMORY = 500_000
 """Tokens, over all texts, whose spans are kept in memory."""
-KEEP_EVERY = 64
-"""Results computed between two writes, so that a killed process loses little."""
+KEEP_EVERY = 256
+"""Results computed between two writes, so that a killed process loses little. Each is the work of some seconds."""
 
 HEADER = struct.Struct("<If")
 """What stands before each result: the tokens that were read for it, and the seconds that it took."""
@@ -58,16 +58,19 @@ class ContentCache:
         return [results[key][HEADER.size :] for key in keys]
 
     def _computed(self, missing: dict[bytes, str], compute: Callable[[list[str]], list[bytes]]) -> dict[bytes, bytes]:
+        """Compute, longest first: engines pad the texts of a batch to its longest, so like should be beside like."""
         results: dict[bytes, bytes] = {}
-        order = list(missing)
+        order = sorted(missing, key=lambda key: -len(missing[key]))
         for at in range(0, len(order), KEEP_EVERY):
+            if len(order) > KEEP_EVERY:
+                report("encoding", at, len(order))
             some = order[at : at + KEEP_EVERY]
             fresh = dict(zip(some, compute([missing[key] for key in some]), strict=True))
             self._store.put(fresh)
             self._remember(fresh)
             results.update(fresh)
-            if len(order) > KEEP_EVERY:
-                report("encoding", min(at + KEEP_EVERY, len(order)), len(order))
+        if len(order) > KEEP_EVERY:
+            report("encoding", len(order), len(order))
         return results
 
     def close(self) -> None:

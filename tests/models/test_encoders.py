@@ -13,7 +13,7 @@ from programs.errors import InputError, ModelUnavailable
 from programs.models.cross_encoder import OnnxCrossEncoder
 from programs.models.ledger import Ledger, Phase
 from programs.models.onnx_encoder import OnnxEncoder
-from programs.models.sentence_encoder import SentenceEncoder, bge_prefix
+from programs.models.sentence_encoder import BATCH, SentenceEncoder, bge_prefix
 from programs.models.token_spans import LONGEST
 
 CAT = "The cat slept on the warm windowsill all afternoon while the rain fell outside."
@@ -69,6 +69,19 @@ def test_a_vector_is_a_function_of_its_text_alone(encoder):
     for text, vector in zip(texts, together, strict=True):
         assert np.array_equal(encoder.encode_passages([text])[0], vector)
     assert np.array_equal(encoder.encode_passages(texts[::-1]), together[::-1])
+
+
+def test_each_text_gets_its_own_vector_however_the_batches_are_made(sentence_encoder):
+    texts = [(CAT if i % 2 else BANK)[: 7 + i * 37 % 70] for i in range(2 * BATCH + 3)]
+    together = sentence_encoder.encode_passages(texts)
+    for at in (0, 1, BATCH, BATCH + 1, 2 * BATCH + 2):
+        np.testing.assert_allclose(sentence_encoder.encode_passages([texts[at]])[0], together[at], atol=1e-5)
+
+
+def test_loading_an_encoder_prints_nothing(capfd):
+    SentenceEncoder("all-minilm-l6-v2")
+    said = capfd.readouterr()
+    assert (said.out, said.err) == ("", "")
 
 
 def test_the_number_of_threads_does_not_change_a_vector_or_a_score(encoder, cross_encoder):

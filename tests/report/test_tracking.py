@@ -109,7 +109,7 @@ def test_a_run_that_is_over_leaves_the_environment_as_it_was(home, tmp_path):
 def test_nobody_is_asked_to_log_in(home, monkeypatch, tmp_path):
     monkeypatch.setenv("WANDB_MODE", "online")
     tracker = open_tracker("wandb", tmp_path / "run")
-    monkeypatch.setattr(tracker._wandb, "login", lambda **options: options.get("prompt", True))
+    monkeypatch.setattr(tracker._run.wandb, "login", lambda **options: options.get("prompt", True))
     with pytest.raises(InputError, match="WANDB_MODE is online, but W&B has no key"):
         tracker.begin(MANIFEST)
 
