@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,6 +16,8 @@ from programs.errors import StateRAGError
 from programs.settings import Settings, load_settings
 
 if TYPE_CHECKING:
+    from programs.methods.contender import Contender
+    from programs.methods.staterag import StateRAG
     from programs.models.runtime import Runtime
 
 app = typer.Typer(
@@ -26,27 +29,54 @@ app = typer.Typer(
 
 Preset = Annotated[str, typer.Option(help="a preset by name, or a .toml settings file")]
 Overrides = Annotated[list[str], typer.Option("--set", help="change a setting: key.sub=value; may be repeated")]
+CompiledPath = Annotated[
+    Path | None,
+    typer.Option("--compiled", help="a compiled program, a folder of them, or none; else what ships with the preset"),
+]
 
 
 @app.callback(invoke_without_command=True)
-def sample(context: typer.Context, preset: Preset = "embedded", overrides: Overrides = []) -> None:  # noqa: B006
+def sample(
+    context: typer.Context,
+    preset: Preset = "embedded",
+    overrides: Overrides = [],  # noqa: B006
+    compiled: CompiledPath = None,
+) -> None:
     """Without a command: answer the sample's questions, and show one query's states as they were committed."""
     if context.invoked_subcommand is None:
         with plain_errors():
-            run_sample(load_settings(preset, overrides))
+            run_sample(choose_staterag(preset, overrides, compiled))
 
 
-def run_sample(settings: Settings) -> None:
+def choose_staterag(preset: str, overrides: Sequence[str], compiled: Path | None) -> Contender:
+    """Settle what StateRAG runs with, and say so where nobody asked for it."""
+    from programs.commands.compiled import choose, say
+
+    chosen = choose("staterag", preset, overrides, compiled)
+    say([chosen])
+    return chosen.contender
+
+
+def open_staterag(contender: Contender, workload: str) -> StateRAG:
+    """Load the models and make the program."""
+    from programs.methods.staterag import StateRAG
+
+    program = StateRAG(open_models(contender.settings), workload)
+    if contender.compiled is not None:
+        contender.compiled.load_into(program)
+    return program
+
+
+def run_sample(contender: Contender) -> None:
     """Run StateRAG over the sample that ships with the project."""
     from metrics.answers import containment_accuracy
     from metrics.evidence import source_recall
-    from programs.methods.staterag import StateRAG
     from programs.report.bars import bars
     from programs.report.console import print_record, print_states, results_table
     from programs.workloads.sample import load_sample
 
     sample = load_sample()
-    program = StateRAG(open_models(settings), workload="sample")
+    program = open_staterag(contender, "sample")
     rows = []
     try:
         with bars(err) as show:
@@ -67,7 +97,7 @@ def run_sample(settings: Settings) -> None:
     out.rule()
     out.print(results_table(rows))
     total = sum(row[2] for row in rows)
-    out.print(f"{total} of {len(rows)} questions right (containment accuracy); preset {settings.preset}")
+    out.print(f"{total} of {len(rows)} questions right (containment accuracy); preset {contender.settings.preset}")
 
 
 @app.command()
@@ -77,21 +107,21 @@ def ask(
     more: Annotated[list[Path] | None, typer.Argument(help="further files, so that --docs *.md works")] = None,
     preset: Preset = "embedded",
     overrides: Overrides = [],  # noqa: B006
+    compiled: CompiledPath = None,
     as_json: Annotated[bool, typer.Option("--json", help="print the query's record alone to stdout")] = False,
     states: Annotated[bool, typer.Option("--states", help="also show the states as they were committed")] = False,
 ) -> None:
     """Answer a question over your documents, with the evidence's file and character offsets."""
     with plain_errors():
         from programs.documents.text import load_documents
-        from programs.methods.staterag import StateRAG
         from programs.report.bars import bars
         from programs.report.console import print_record, print_states
         from programs.workloads.query import Query, check_question
 
-        settings = load_settings(preset, overrides)
+        contender = choose_staterag(preset, overrides, compiled)
         check_question(question)
         collection = load_documents([*docs, *(more or [])])
-        program = StateRAG(open_models(settings))
+        program = open_staterag(contender, "ask")
         query = Query(query_id="ask", question=question, collection=collection, position=0)
         with bars(err):
             record = program.run(query)
@@ -116,7 +146,7 @@ def evaluate(
     limit: Annotated[int | None, typer.Option(help="the first N questions")] = None,
     preset: Preset = "embedded",
     overrides: Overrides = [],  # noqa: B006
-    compiled: Annotated[Path | None, typer.Option(help="a compiled program, or a folder of them; or none")] = None,
+    compiled: CompiledPath = None,
     workers: Annotated[int, typer.Option(help="queries at once, for methods without memory between queries")] = 1,
     no_reader: Annotated[bool, typer.Option("--no-reader", help="stop at the evidence")] = False,
     resume: Annotated[bool, typer.Option("--resume", help="go on with the run in --out")] = False,
@@ -173,6 +203,20 @@ def report(
         from programs.commands.analysis import report_runs
 
         report_runs(runs, out)
+
+
+@app.command()
+def funnel(
+    runs: Annotated[list[Path], typer.Argument(help="folders of runs")],
+    method: Annotated[str | None, typer.Option(help="one method or several, with commas; else all")] = None,
+    by: Annotated[str, typer.Option(help="what a passage must have there: half of it, or its title")] = "half",
+    out: Annotated[Path | None, typer.Option(help="where funnel.md, .csv, .svg and .png go")] = None,
+) -> None:
+    """Show where gold evidence is lost on its way to the reader, by question type, and what the Verifier made of it."""
+    with plain_errors():
+        from programs.commands.funnel import funnel_runs
+
+        funnel_runs(runs, method, by, out)
 
 
 @app.command()

@@ -12,9 +12,10 @@ from rich.text import Text
 
 from metrics.metric import METRICS
 from metrics.scores import score
-from programs.commands.terminal import LogLines, err, out
+from programs.commands.compiled import choose, say
+from programs.commands.terminal import err, out
 from programs.errors import InputError
-from programs.methods.compiled import Compiled, read_compiled
+from programs.methods.selection import open_selection
 from programs.models.runtime import Runtime
 from programs.report.bars import bars
 from programs.report.figures import write_figures
@@ -23,10 +24,9 @@ from programs.report.terminal_tables import print_whole
 from programs.report.tracking import Tracker, open_tracker
 from programs.runner.estimate import Estimate, Range, estimate
 from programs.runner.evaluate import evaluate
-from programs.runner.evaluation import Contender, Evaluation
+from programs.runner.evaluation import Evaluation
 from programs.runner.folder import RunFolder
 from programs.runner.scoring import score_tables
-from programs.settings import load_settings
 from programs.workloads.manifest import AnyManifest
 from programs.workloads.registry import open_workload
 
@@ -58,10 +58,7 @@ class Request:
 
 def run_evaluation(request: Request, open_models: Callable[[Any], Runtime]) -> None:
     """Do what `eval` was asked to."""
-    evaluation = Evaluation(
-        open_workload(request.workload, request.data, check_split(request.split), request.questions, request.limit),
-        tuple(contender(name, request) for name in request.methods.split(",")),
-    )
+    evaluation = open_evaluation(request)
     if request.workers < 1 or request.stop_after < 1:
         raise InputError("--workers and --stop-after count from 1")
     if request.estimate is not None:
@@ -81,12 +78,25 @@ def run_evaluation(request: Request, open_models: Callable[[Any], Runtime]) -> N
     out.print(f"{request.out}: {manifest.kind} run {manifest.digest}, records, summary and manifest")
 
 
+def open_evaluation(request: Request) -> Evaluation:
+    """Open the questions, and what each method answers them with."""
+    split = check_split(request.split)
+    workload = open_workload(request.workload, request.data, split, request.questions, request.limit)
+    silent = ["lifecycle.answer=false"] if request.no_reader else []
+    overrides = [*request.overrides, *silent]
+    chosen = [choose(name, request.preset, overrides, request.compiled) for name in request.methods.split(",")]
+    file = next((item.file for item in chosen if item.file is not None), None)
+    selection = open_selection(file) if split == "eval" and file is not None else None
+    evaluation = Evaluation(workload, tuple(item.contender for item in chosen), selection)
+    say(chosen)
+    return evaluation
+
+
 def run_shown(
     request: Request, evaluation: Evaluation, manifest: AnyManifest, runtime: Runtime, tracker: Tracker
 ) -> dict[str, Any]:
     """Run with bars on the terminal and a tracker listening."""
     references = {ref.query_id: ref.model_dump(mode="json") for ref in evaluation.references}
-    lines = LogLines()
     begun = False
     with bars(err) as show:
 
@@ -96,7 +106,6 @@ def run_shown(
                 tracker.begin(manifest.model_dump(mode="json"))
                 begun = True
             show(method, done, total)
-            lines(method, done, total)
             if record is not None:
                 tracker.query(record, shown_scores(record, references[record["query_id"]], request.no_reader))
 
@@ -127,16 +136,6 @@ def shown_scores(record: dict[str, Any], reference: dict[str, Any], no_reader: b
     """Score a query as it comes, without the answer that nobody was asked for."""
     scores = score(record, reference)
     return {name: value for name, value in scores.items() if not (no_reader and METRICS[name].group == "answer")}
-
-
-def contender(name: str, request: Request) -> Contender:
-    """Settle what a method runs with: preset, then compiled parameters, then --set."""
-    compiled: Compiled | None = None
-    if request.compiled is not None and str(request.compiled) != "none":
-        compiled = read_compiled(request.compiled, name)
-    chosen = compiled.overrides if compiled else []
-    silent = ["lifecycle.answer=false"] if request.no_reader else []
-    return Contender(name, load_settings(request.preset, [*chosen, *request.overrides, *silent]), compiled)
 
 
 def check_split(split: str) -> Literal["dev", "eval"]:

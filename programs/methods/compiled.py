@@ -1,36 +1,92 @@
-"""A compiled program: the prompts, demonstrations and parameters that were chosen for a method on development data."""
+"""A compiled program: the prompts, demonstrations and parameters that were chosen for a method on development data.
+
+It is one JSON file a method and preset, and says how it was chosen, so that an evaluation can tell what it has seen.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
+from importlib import resources
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import dspy
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from programs.atomic import replacing
 from programs.errors import InputError
 from programs.methods.program import Program
+from programs.models.entry import ModelEntry, model_entries, named_models
+from programs.settings import Settings, preset_names
+from programs.workloads.seen import Seen
 
 
-class Prompt(BaseModel):
+class Frozen(BaseModel):
+    """A part of a compiled file."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class Interval(Frozen):
+    """A mean over `n` questions, with its confidence interval where there are enough of them."""
+
+    mean: float
+    low: float | None = None
+    high: float | None = None
+    n: int = Field(ge=0)
+
+
+class Spent(Frozen):
+    """What a selection cost."""
+
+    trials: int = Field(ge=0)
+    queries: int = Field(ge=0, description="questions that a program was run on, replayed or not")
+    prompt_tokens: int = Field(ge=0)
+    completion_tokens: int = Field(ge=0)
+    seconds: float = Field(ge=0)
+
+
+class Choice(Frozen):
+    """How a compiled program was chosen."""
+
+    by: str = Field(min_length=1, description="the optimiser")
+    objective: str = Field(min_length=1, description="what it was chosen for, in order")
+    rule: str = Field(min_length=1, description="how one was picked off the Pareto front, as a sentence")
+    seed: int
+    development: str = Field(min_length=1, description="digest of the development questions and of their split")
+    workloads: tuple[str, ...] = Field(min_length=1)
+    train: int = Field(ge=0, description="questions that were proposed from")
+    validation: int = Field(ge=1, description="questions that were chosen by")
+    seen: Seen
+    scores: dict[str, dict[str, Interval]] = Field(description="workload, or macro, to metric, on validation")
+    baseline: dict[str, dict[str, Interval]] = Field({}, description="the same for the preset as it is")
+    models: tuple[ModelEntry, ...]
+    spent: Spent
+
+    def unlike(self, settings: Settings) -> list[str]:
+        """Say which models of some settings are others than it was chosen with. Weights are hashed if names agree."""
+        named = [entry.model_copy(update={"sha256": {}}) for entry in self.models]
+        return _others(named, named_models(settings)) or _others(self.models, model_entries(settings))
+
+
+class Prompt(Frozen):
     """What was chosen for one predictor."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     instructions: str = Field(min_length=1)
     demos: tuple[dict[str, Any], ...] = Field((), description="worked examples, each with all fields of the signature")
 
 
-class Compiled(BaseModel):
+class Compiled(Frozen):
     """One file a method and preset."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     version: Literal[1] = 1
     method: str
     preset: str
     parameters: dict[str, Any] = Field({}, description="settings by dotted key")
     prompts: dict[str, Prompt] = Field({}, description="by the predictor's name in the program")
+    choice: Choice | None = Field(None, description="how it was chosen; a file written by hand has none")
 
     @property
     def overrides(self) -> list[str]:
@@ -39,8 +95,8 @@ class Compiled(BaseModel):
 
     @property
     def digest(self) -> str:
-        """The sha256 of what it says."""
-        return hashlib.sha256(self.model_dump_json().encode()).hexdigest()
+        """The sha256 of what a program runs with; how that was chosen is not part of it."""
+        return hashlib.sha256(self.model_dump_json(exclude={"choice"}).encode()).hexdigest()
 
     def load_into(self, program: Program) -> None:
         """Give a program its prompts. Every predictor that the file names must be there."""
@@ -49,12 +105,17 @@ class Compiled(BaseModel):
         if strange:
             raise InputError(
                 f"the compiled {self.method} has prompts for {', '.join(strange)}; "
-                f"the program asks {', '.join(predictors)}: compile it again"
+                f"the program asks {', '.join(predictors)}: compile it again, or run it without by --compiled none"
             )
         for name, prompt in self.prompts.items():
             predictor = predictors[name]
             predictor.signature = predictor.signature.with_instructions(prompt.instructions)
             predictor.demos = [_demo(predictor.signature, demo) for demo in prompt.demos]
+
+
+def _others(chosen: Sequence[ModelEntry], models: Sequence[ModelEntry]) -> list[str]:
+    parts = {entry.part: entry for entry in chosen}
+    return [f"{entry}, not {parts.get(entry.part)}" for entry in models if parts.get(entry.part) != entry]
 
 
 def _demo(signature: Any, demo: dict[str, Any]) -> dspy.Example:
@@ -68,17 +129,59 @@ def _demo(signature: Any, demo: dict[str, Any]) -> dspy.Example:
     return dspy.Example(**values)
 
 
-def read_compiled(path: Path, method: str) -> Compiled:
-    """Read a compiled file, or the one of a method in a folder of them."""
-    file = path / f"{method}.json" if path.is_dir() else path
+class CompiledFile(NamedTuple):
+    """A compiled program, and the sha256 of the very bytes that it was read from."""
+
+    compiled: Compiled
+    sha256: str
+
+
+def read_file(path: Path) -> CompiledFile:
+    """Read a compiled file."""
     try:
-        compiled = Compiled.model_validate_json(file.read_bytes())
+        data = path.read_bytes()
+        return CompiledFile(Compiled.model_validate_json(data), hashlib.sha256(data).hexdigest())
     except OSError as error:
-        raise InputError(f"{file}: can't be read ({error.strerror}); name a compiled file, or none") from error
+        raise InputError(f"{path}: can't be read ({error.strerror}); name a compiled file, or none") from error
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(str(part) for part in first["loc"])
-        raise InputError(f"{file}: not a compiled program: {where}: {first['msg']}") from error
+        raise InputError(f"{path}: not a compiled program: {where}: {first['msg']}") from error
+
+
+def read_compiled(path: Path, method: str) -> Compiled:
+    """Read a compiled file, or the one of a method in a folder of them."""
+    file = path / f"{method}.json" if path.is_dir() else path
+    compiled = read_file(file).compiled
     if compiled.method != method:
         raise InputError(f"{file}: compiled for {compiled.method}, not for {method}; name that method, or another file")
     return compiled
+
+
+def write_compiled(path: Path, compiled: Compiled) -> None:
+    """Write a compiled file; the same program is always the same bytes."""
+    write_sorted(path, compiled)
+
+
+def write_sorted(path: Path, content: Frozen) -> None:
+    """Write JSON for people and for hashes, whole or not at all."""
+    text = json.dumps(content.model_dump(mode="json"), indent=2, sort_keys=True, ensure_ascii=False)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(path) as file:
+            file.write(text.encode() + b"\n")
+    except OSError as error:
+        raise InputError(f"{path}: can't be written ({error.strerror}); name another place") from error
+
+
+def shipped(preset: str, method: str) -> Path | None:
+    """Find the compiled file that comes with the project. A preset that is a file of the user's has none."""
+    if preset not in preset_names():
+        return None
+    path = shipped_folder() / preset / f"{method}.json"
+    return path if path.is_file() else None
+
+
+def shipped_folder() -> Path:
+    """Give the place of the compiled files that come with the project, a folder a preset."""
+    return Path(str(resources.files("optimize"))) / "compiled"

@@ -6,12 +6,13 @@ import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from programs.methods.contender import Contender
 from programs.models.language_model import LanguageModel
 from programs.models.rehearsal import RehearsalBackend
 from programs.models.runtime import Runtime
 from programs.progress import report
 from programs.record import QueryRecord
-from programs.runner.evaluation import Contender, Evaluation
+from programs.runner.evaluation import Evaluation
 from programs.workloads.query import Query
 
 

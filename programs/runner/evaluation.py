@@ -7,17 +7,17 @@ import os
 import platform
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from programs.errors import InputError
 from programs.keys import content_key
 from programs.methods.compiled import Compiled
-from programs.methods.indexes import Indexes
-from programs.methods.program import Program
-from programs.methods.registry import method_class, open_method
-from programs.models.runtime import Runtime
+from programs.methods.contender import Contender
+from programs.methods.registry import method_class
+from programs.methods.selection import Selection, check_locked
+from programs.models.entry import model_entries
 from programs.models.verified import sha256_of
 from programs.runner import surroundings
 from programs.runner.folder import reference_lines
@@ -28,42 +28,12 @@ from programs.workloads.registry import Workload
 
 
 @dataclass(frozen=True)
-class Contender:
-    """A method as it will run."""
-
-    name: str
-    settings: Settings
-    compiled: Compiled | None = None
-
-    def entry(self) -> MethodEntry:
-        """Give its place in the manifest."""
-        return MethodEntry(
-            name=self.name,
-            settings=self.settings.model_dump(mode="json"),
-            settings_digest=self.settings.digest,
-            compiled=self.compiled.digest if self.compiled else None,
-        )
-
-    def open(self, runtime: Runtime, workload: str, place: Path | None, shared: frozenset[str]) -> Program:
-        """Make its program, with memory and indexes in its folder of the run."""
-        program = open_method(
-            self.name,
-            replace(runtime, settings=self.settings),
-            workload,
-            Indexes(place / "indexes" if place else None, shared),
-            place / "memory.sqlite" if place else None,
-        )
-        if self.compiled is not None:
-            self.compiled.load_into(program)
-        return program
-
-
-@dataclass(frozen=True)
 class Evaluation:
-    """Methods on one workload."""
+    """Methods on one workload. On an eval split, compiled ones are of a locked selection that has not seen it (I11)."""
 
     workload: Workload
     contenders: tuple[Contender, ...]
+    selection: Selection | None = None
 
     def __post_init__(self) -> None:
         names = [contender.name for contender in self.contenders]
@@ -74,6 +44,13 @@ class Evaluation:
         used = {_models_of(contender.settings) for contender in self.contenders}
         if len(used) > 1:
             raise InputError("the compiled methods want different models; run them one by one")
+        if self.workload.split == "eval":
+            check_locked(self.compiled, self.selection, self.queries)
+
+    @property
+    def compiled(self) -> dict[str, Compiled]:
+        """The compiled programs that run, by method."""
+        return {item.name: item.compiled for item in self.contenders if item.compiled is not None}
 
     @property
     def queries(self) -> tuple[Query, ...]:
@@ -97,14 +74,25 @@ class Evaluation:
         return manifest_type(self.workload.split)(
             questions=question_set(self.workload),
             preset=settings.preset,
-            methods=tuple(contender.entry() for contender in self.contenders),
-            models=surroundings.models(settings),
+            methods=tuple(method_entry(contender) for contender in self.contenders),
+            models=model_entries(settings),
+            selection=self.selection.entry() if self.selection and self.compiled else None,
             packages=surroundings.packages(),
             python=platform.python_version(),
             machine=surroundings.machine(),
             git=surroundings.git_state(),
             created=datetime.now(UTC).isoformat(timespec="seconds"),
         )
+
+
+def method_entry(contender: Contender) -> MethodEntry:
+    """Give a method's place in the manifest."""
+    return MethodEntry(
+        name=contender.name,
+        settings=contender.settings.model_dump(mode="json"),
+        settings_digest=contender.settings.digest,
+        compiled=contender.compiled.digest if contender.compiled else None,
+    )
 
 
 def question_set(workload: Workload) -> QuestionSet:

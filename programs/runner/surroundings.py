@@ -1,4 +1,4 @@
-"""What a run's records depend on beside its questions: the code, the packages, the models, the machine."""
+"""What a run's records depend on beside its questions: the code, the packages, the machine."""
 
 from __future__ import annotations
 
@@ -10,14 +10,9 @@ import subprocess
 from importlib import metadata
 from pathlib import Path
 
-from programs.models.catalogue import find
-from programs.models.verified import sha256_of
-from programs.models.weights import fetch
-from programs.settings import Settings
-from programs.workloads.manifest import GitState, ModelEntry
+from programs.workloads.manifest import GitState
 
 PROJECT = "staterag"
-PARTS = ("reader", "auxiliary", "encoder", "cross_encoder")
 
 
 def packages() -> dict[str, str]:
@@ -55,24 +50,6 @@ def git_state() -> GitState | None:
         if line.startswith(b"?? "):
             _add_file(changes, folder / os.fsdecode(line[3:].strip(b'"')))
     return GitState(revision=revision.decode().strip(), dirty=True, changes=changes.hexdigest())
-
-
-def models(settings: Settings) -> tuple[ModelEntry, ...]:
-    """Name the models of a run, with the hashes of weights that are files here."""
-    return tuple(_model(part, getattr(settings, part).engine, getattr(settings, part).model) for part in PARTS)
-
-
-def _model(part: str, engine: str, name: str) -> ModelEntry:
-    hashes: dict[str, str] = {}
-    if engine in ("llama", "onnx", "sentence-transformers"):
-        known = find(name)
-        if known is not None:
-            hashes = {file.path: file.sha256 for file in known.files}
-        else:
-            path = fetch(name)
-            files = sorted(path.rglob("*")) if path.is_dir() else [path]
-            hashes = {file.name: sha256_of(file) for file in files if file.is_file()}
-    return ModelEntry.model_validate({"part": part, "engine": engine, "model": name, "sha256": hashes})
 
 
 def _git(folder: Path, *arguments: str) -> bytes | None:

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from programs.errors import InputError
 from programs.keys import content_key
+from programs.models.entry import ModelEntry
 
 VERSION: Literal[1] = 1
 
@@ -58,13 +59,11 @@ class MethodEntry(Entry):
     compiled: str | None = Field(None, description="sha256 of the compiled program, where one was loaded")
 
 
-class ModelEntry(Entry):
-    """A model and the hashes of its weights, where they are files here."""
+class SelectionEntry(Entry):
+    """The locked selection that compiled programs are of."""
 
-    part: Literal["reader", "auxiliary", "encoder", "cross_encoder"]
-    engine: str
-    model: str
-    sha256: dict[str, str] = {}
+    lock: str = Field(description="digest of the lock")
+    development: str = Field(description="digest of the development questions that it was made on")
 
 
 class GitState(Entry):
@@ -83,6 +82,7 @@ class Manifest(Entry):
     preset: str
     methods: tuple[MethodEntry, ...]
     models: tuple[ModelEntry, ...]
+    selection: SelectionEntry | None = Field(None, description="where compiled programs answer an eval split")
     packages: dict[str, str]
     python: str
     machine: str
@@ -92,7 +92,12 @@ class Manifest(Entry):
     @cached_property
     def digest(self) -> str:
         """A name of this manifest, which every record of its run carries."""
-        return content_key(self.model_dump_json(exclude={"created"}))[:16]
+        return content_key(self.model_dump_json(exclude=self._uncounted))[:16]
+
+    @property
+    def _uncounted(self) -> set[str]:
+        """A run without a selection is called what it was before there were any."""
+        return {"created"} if self.selection else {"created", "selection"}
 
 
 class DevManifest(Manifest):

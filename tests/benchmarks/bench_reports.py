@@ -11,8 +11,9 @@ import tempfile
 import time
 from pathlib import Path
 
+from programs.methods.contender import Contender
 from programs.runner.evaluate import evaluate
-from programs.runner.evaluation import Contender, Evaluation, question_set
+from programs.runner.evaluation import Evaluation, question_set
 from programs.runner.folder import reference_lines
 from programs.workloads.query import Example, Query, Reference
 from programs.workloads.registry import Workload

@@ -9,9 +9,10 @@ import pytest
 
 from programs.errors import InputError
 from programs.methods.compiled import Compiled
+from programs.methods.contender import Contender
 from programs.runner.estimate import estimate, spread
 from programs.runner.evaluate import evaluate
-from programs.runner.evaluation import Contender, Evaluation, hashes
+from programs.runner.evaluation import Evaluation, hashes
 from programs.runner.execute import Lanes
 from programs.runner.folder import OpenRun, RunFolder
 from programs.runner.scoring import score_tables

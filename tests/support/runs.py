@@ -8,11 +8,12 @@ import re
 from pathlib import Path
 from typing import Any
 
+from programs.methods.contender import Contender
 from programs.models.backend import ChatRequest
 from programs.models.language_model import LanguageModel
 from programs.models.runtime import Runtime
 from programs.models.scripted import HashedEncoder, OverlapCrossEncoder, ScriptedBackend
-from programs.runner.evaluation import Contender, Evaluation
+from programs.runner.evaluation import Evaluation
 from programs.settings import Settings
 from programs.workloads.query import Example, Query, Reference
 from programs.workloads.registry import Workload
