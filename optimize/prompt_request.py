@@ -1,0 +1,174 @@
+"""A search for prompts as the command line asks for it: opens what it needs, runs it, and tells what it found."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import reduce
+from operator import getitem
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+from rich.text import Text
+
+from metrics.metric import METRICS
+from metrics.significance import Interval
+from optimize.candidates import write_candidates
+from optimize.chosen_prompts import COST, compiled_prompts
+from optimize.development import TRAIN, open_development
+from optimize.optimizers import check_optimizer
+from optimize.prompt_search import Found, Search, check, choose_prompts
+from optimize.student import READER
+from optimize.study import COMPLETIONS, STUDY
+from optimize.summary import write_summary
+from programs.commands.terminal import err, out
+from programs.errors import InputError
+from programs.methods.compiled import read_compiled, write_compiled
+from programs.methods.contender import Contender
+from programs.methods.registry import method_class
+from programs.models.backend import Backend
+from programs.models.runtime import Runtime, open_backend
+from programs.report.bars import bars
+from programs.settings import LanguageModelSettings, Settings, load_settings
+
+MODELS = ("reader", "auxiliary")
+"""Branches of the settings that name models and where they run."""
+PROPOSER_CONTEXT = 8192
+"""Tokens of context to make room for: a proposer reads several examples at once."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """The options."""
+
+    method: str
+    workload: str
+    optimizer: str
+    budget: int
+    out: Path
+    data: Path | None = None
+    questions: Path | None = None
+    limit: int | None = None
+    train: float = TRAIN
+    seed: int = 0
+    preset: str = "embedded"
+    overrides: list[str] = field(default_factory=list)
+    start: Path | None = None
+    reader: bool = False
+    quality: str | None = None
+    good: float = 1.0
+    workers: int = 1
+    search: Path | None = None
+    proposer_engine: str = "llama"
+    proposer_model: str | None = None
+    proposer_url: str | None = None
+
+    @property
+    def folder(self) -> Path:
+        """Where completions are kept."""
+        return self.search or Path("runs/search") / f"{Path(self.preset).stem}-{self.method}-{self.optimizer}"
+
+    def contender(self) -> Contender:
+        """Settle what the search starts from: preset, then compiled parameters, then --set; memory is per query."""
+        method_class(self.method)
+        compiled = read_compiled(self.start, self.method) if self.start else None
+        chosen = compiled.overrides if compiled else []
+        fixed = ["memory.keep_global=false", f"lifecycle.answer={'true' if self.reader else 'false'}"]
+        settings = load_settings(self.preset, [*chosen, *self.overrides, *fixed])
+        if compiled is not None and compiled.preset != settings.preset:
+            raise InputError(f"{self.start}: compiled for the preset {compiled.preset}; add --preset {compiled.preset}")
+        if compiled is not None and not self.reader and any(name.startswith(READER) for name in compiled.prompts):
+            raise InputError(f"{self.start}: has a prompt for the reader, who is not asked; add --reader")
+        return Contender(self.method, settings, compiled)
+
+    def proposer(self) -> Backend | None:
+        """Open the model that proposes instructions, if it is one of its own."""
+        if self.proposer_model is None:
+            return None
+        if self.proposer_engine == "llama":
+            return open_backend(LanguageModelSettings(model=self.proposer_model, context=PROPOSER_CONTEXT), "proposer")
+        if self.proposer_engine != "server":
+            raise InputError(f"--proposer-engine is llama or server, not {self.proposer_engine!r}")
+        settings = LanguageModelSettings(
+            engine="server", model=self.proposer_model, base_url=self.proposer_url, context=PROPOSER_CONTEXT
+        )
+        return open_backend(settings, "proposer")
+
+    def check(self) -> None:
+        """Say at once what is out of bounds, or can't be written in the end."""
+        if self.workers < 1:
+            raise InputError("--workers counts from 1")
+        if not 0 < self.good <= 1:
+            raise InputError(f"--good is a score above 0 and up to 1, not {self.good}")
+        if self.out.is_dir():
+            raise InputError(f"{self.out} is a folder; name a file, for example {self.out / self.method}.json")
+        if (self.folder / STUDY).exists():
+            raise InputError(f"{self.folder} is the folder of a search for parameters; name another with --search")
+        check_optimizer(self.optimizer)
+
+    def fixed(self, settings: Settings) -> dict[str, Any]:
+        """Give what --set says of the method, which a compiled file must say too; where models run is no part of it."""
+        keys = [override.partition("=")[0].strip().split(".") for override in self.overrides]
+        tree = settings.model_dump(mode="json")
+        return {".".join(key): reduce(getitem, key, tree) for key in keys if key[0] not in MODELS}
+
+
+def run_search(request: Request, open_models: Callable[[Settings], Runtime]) -> Found:
+    """Do what was asked for."""
+    request.check()
+    start = request.contender()
+    search = Search(
+        request.optimizer,
+        request.quality or ("f1" if request.reader else "title_mention"),
+        request.budget,
+        request.seed,
+        request.good,
+        request.workers,
+    )
+    development = open_development(
+        request.workload.split(","), request.data, request.questions, request.limit, request.train, request.seed
+    )
+    check(search, development, start)
+    runtime = open_models(start.settings)
+    proposer = request.proposer()
+    try:
+        completions = request.folder / COMPLETIONS
+        with bars(err) as show:
+            found = choose_prompts(start, development, runtime, completions, search, proposer, show)
+    except KeyboardInterrupt:
+        err.print(f"stopped; {request.folder} keeps every completion: the same command goes on")
+        raise
+    finally:
+        for opened in (runtime, proposer):
+            if opened is not None:
+                opened.close()
+    write_candidates(request.folder, start, found)
+    write_summary(request.folder)
+    write_compiled(request.out, compiled_prompts(start, development, found, request.fixed(start.settings)))
+    show_found(found, request.out)
+    return found
+
+
+def show_found(found: Found, path: Path) -> None:
+    """Tell what was chosen, and what it is worth."""
+    quality, gain = found.search.quality, found.gain
+    table = Table("", METRICS[quality].label, "RET", title=f"On {len(found.start.records)} validation questions")
+    for name, measured in (("start", found.start), ("chosen", found.chosen)):
+        table.add_row(name, interval_text(measured.interval(quality)), f"{measured.mean(COST):.0f}")
+    out.print(table)
+    for name in found.changed:
+        prompt = found.prompts[name]
+        out.print(Text(f"{name}, with {len(prompt.demos)} demonstrations: {prompt.instructions}\n"))
+    if found.refused:
+        err.print(f"{len(found.refused)} instructions were refused, because they quoted development questions")
+    better = f"{gain.difference:+.3f} [{gain.low:+.3f}, {gain.high:+.3f}]"
+    verdict = better if found.changed else "the start is kept"
+    out.print(Text(f"{path}: {verdict}; {found.candidates} candidates, {found.runs} runs"))
+
+
+def interval_text(found: Interval) -> str:
+    """Write a mean and its interval, if it has one."""
+    bounds = "" if math.isnan(found.low) else f" [{found.low:.3f}, {found.high:.3f}]"
+    return f"{found.mean:.3f}{bounds}"

@@ -1,0 +1,124 @@
+"""Which trial is chosen: as good as the best for all that the questions can tell, and the cheapest of these."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from optimize.pareto import RULE, choose, front, standard_error
+from optimize.questions import Questions
+from tests.optimize.parameter_world import make_examples, make_trial
+
+N = 12
+questions = Questions.sliced(make_examples(N), 3)
+
+values = st.lists(st.sampled_from([0.0, 0.25, 0.5, 1.0]), min_size=N, max_size=N)
+costs = st.integers(0, 4).map(lambda cost: [float(cost)] * N)
+trials = st.lists(st.tuples(values, costs), min_size=1, max_size=8).map(
+    lambda rows: [make_trial(number, quality, cost) for number, (quality, cost) in enumerate(rows)]
+)
+
+
+def mean(values):
+    return questions.mean(values)
+
+
+def test_of_trials_that_the_questions_can_not_tell_apart_the_cheapest_is_chosen():
+    best = make_trial(0, [1.0] * 11 + [0.0], [9.0] * N)
+    close = make_trial(1, [1.0] * 10 + [0.0, 1.0], [3.0] * N)
+    worse = make_trial(2, [0.0] * N, [1.0] * N)
+    assert choose([best, close, worse], questions) is close
+
+
+def test_a_trial_that_is_a_little_worse_on_every_question_is_not_as_good_for_being_cheap():
+    best = make_trial(0, [0.6] * N, [9.0] * N)
+    steadily_worse = make_trial(1, [0.59] * N, [1.0] * N)
+    assert choose([best, steadily_worse], questions) is best
+
+
+def test_the_earlier_of_equals_is_chosen():
+    same = [make_trial(number, [0.5] * N, [2.0] * N) for number in range(3)]
+    assert choose(same, questions) is same[0]
+    assert choose(same[::-1], questions) is same[0]
+
+
+def test_at_the_same_cost_the_better_one_is_chosen_though_the_questions_can_not_tell_them_apart():
+    close = make_trial(0, [1.0] * 10 + [0.0, 0.0], [3.0] * N)
+    best = make_trial(1, [1.0] * 11 + [0.0], [3.0] * N)
+    assert choose([close, best], questions) is best
+
+
+def test_a_trial_that_was_not_asked_everything_is_never_chosen():
+    preset = make_trial(0, [0.0] * N, [9.0] * N)
+    pruned = make_trial(1, [1.0] * 4, [1.0] * 4, state="pruned")
+    failed = make_trial(2, [], [], state="failed")
+    assert choose([preset, pruned, failed], questions) is preset
+    assert front([preset, pruned, failed], questions) == [preset]
+
+
+@given(trials)
+def test_the_chosen_trial_is_within_a_standard_error_and_nobody_as_good_costs_less(given_trials):
+    chosen = choose(given_trials, questions)
+    best = max(mean(trial.quality) for trial in given_trials)
+    first = min(
+        (trial for trial in given_trials if mean(trial.quality) == best), key=lambda t: (mean(t.cost), t.number)
+    )
+    differences = np.subtract(first.quality, chosen.quality)
+    assert best - mean(chosen.quality) <= differences.std(ddof=1) / math.sqrt(N) + 1e-9
+    assert mean(chosen.cost) <= mean(first.cost)
+    cheaper = [trial for trial in given_trials if mean(trial.cost) < mean(chosen.cost)]
+    assert all(mean(trial.quality) < best for trial in cheaper)
+
+
+@given(trials)
+def test_the_order_of_trials_does_not_matter(given_trials):
+    assert choose(given_trials, questions) is choose(given_trials[::-1], questions)
+
+
+@given(trials)
+def test_no_trial_of_the_front_is_beaten_and_every_other_one_is(given_trials):
+    def beats(a, b):
+        as_good = mean(a.quality) >= mean(b.quality) and mean(a.cost) <= mean(b.cost)
+        return as_good and (mean(a.quality) > mean(b.quality) or mean(a.cost) < mean(b.cost))
+
+    best = front(given_trials, questions)
+    numbers = {trial.number for trial in best}
+    points = {(mean(trial.quality), mean(trial.cost)) for trial in best}
+    for trial in given_trials:
+        beaten = any(beats(other, trial) for other in given_trials)
+        assert ((mean(trial.quality), mean(trial.cost)) in points) == (not beaten)
+        assert trial.number not in numbers or not beaten
+    assert [mean(trial.cost) for trial in best] == sorted(mean(trial.cost) for trial in best)
+
+
+def test_the_standard_error_is_the_textbook_one_for_questions_that_stand_alone():
+    sample = np.array([0.0, 1.0, 1.0, 0.5])
+    assert standard_error([(sample, ["a", "b", "c", "d"])]) == pytest.approx(sample.std(ddof=1) / 2)
+
+
+def test_over_workloads_the_errors_add_up_as_independent_ones_do():
+    task = (np.array([0.0, 1.0]), ["a", "b"])
+    one = standard_error([task])
+    assert standard_error([task, task]) == pytest.approx(math.sqrt(2) * one / 2)
+
+
+def test_questions_that_stand_and_fall_together_count_as_one():
+    together = standard_error([(np.array([0.0, 0.0, 1.0, 1.0]), ["a", "a", "b", "b"])])
+    apart = standard_error([(np.array([0.0, 1.0]), ["a", "b"])])
+    assert together == pytest.approx(apart)
+
+
+def test_a_question_without_the_metric_is_left_out():
+    known = (np.array([0.0, 1.0, 0.5]), ["a", "b", "c"])
+    gap = (np.array([0.0, math.nan, 1.0, 0.5]), ["a", "x", "b", "c"])
+    assert standard_error([gap]) == pytest.approx(standard_error([known]))
+    assert standard_error([(np.array([math.nan]), ["a"])]) == 0
+
+
+def test_the_rule_is_written_in_words():
+    assert "within one standard error" in RULE
+    assert "least cost" in RULE

@@ -1,0 +1,85 @@
+"""Tracking of a search: a real offline run of W&B, a step a trial, inside the search's folder."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+import pytest
+
+from optimize.summary import write_summary
+from optimize.tracking import NoTracker, open_search_tracker
+from programs.errors import InputError
+from tests.optimize.searches import ABOUT, line, trials, write
+
+
+@pytest.fixture
+def home(monkeypatch, tmp_path):
+    place = tmp_path / "home"
+    place.mkdir()
+    monkeypatch.setenv("HOME", str(place))
+    for name in [name for name in os.environ if name.startswith("WANDB_") and name != "WANDB_SERVICE"]:
+        monkeypatch.delenv(name)
+    return place
+
+
+def test_no_tracker_is_the_default_and_does_nothing(tmp_path):
+    tracker = open_search_tracker(None, tmp_path)
+    assert isinstance(tracker, NoTracker)
+    tracker.begin(ABOUT)
+    tracker.trial(line(0))
+    tracker.finish([])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_unknown_tracker_is_said(tmp_path):
+    with pytest.raises(InputError, match="no tracker is called 'mlflow'; there is wandb"):
+        open_search_tracker("mlflow", tmp_path)
+
+
+def test_without_wandb_the_extra_is_named(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "wandb", None)
+    with pytest.raises(InputError, match=r"staterag\[tracking\]"):
+        open_search_tracker("wandb", tmp_path)
+
+
+def test_an_offline_run_has_every_trial_once_the_chosen_parameters_and_the_figure(home, tmp_path, capfd):
+    folder = tmp_path / "search"
+    rows = trials(12)
+    before = dict(os.environ)
+    tracker = open_search_tracker("wandb", folder)
+    tracker.begin(ABOUT)
+    for row in rows:
+        tracker.trial(row | {"chosen": False})
+    [chosen] = [row for row in rows if row["chosen"]]
+    tracker.trial(chosen)
+    tracker.finish([*write_summary(write(folder, rows)), folder / "trials.jsonl"])
+
+    [run] = (folder / "wandb").glob("offline-run-*")
+    [found] = run.rglob("*.table.json")
+    content = json.loads(found.read_text())
+    cells = [dict(zip(content["columns"], row, strict=True)) for row in content["data"]]
+    assert [(cell["number"], cell["state"]) for cell in cells] == [(row["number"], row["state"]) for row in rows]
+    assert [cell["number"] for cell in cells if cell["chosen"]] == [chosen["number"]]
+    assert cells[0]["lifecycle.carry"] in ("true", "false")
+    assert cells[0]["navigation.beam"] == rows[0]["parameters"]["navigation.beam"]
+    assert len(list(run.rglob("*.png"))) == 1
+    log = b"".join(path.read_bytes() for path in run.glob("*.wandb"))
+    for part in (b"parameters/navigation.paths", b"longbench/hotpotqa/quality", b"search.html", b"verifier.threshold"):
+        assert part in log
+    assert list(home.rglob("*")) == []
+    assert dict(os.environ) == before
+    said = capfd.readouterr()
+    assert (said.out, said.err) == ("", "")
+
+
+def test_a_mode_that_wandb_does_not_know_is_said(home, monkeypatch, tmp_path):
+    monkeypatch.setenv("WANDB_MODE", "sometimes")
+    with pytest.raises(InputError, match="WANDB_MODE is 'sometimes'; W&B knows online"):
+        open_search_tracker("wandb", tmp_path).begin(ABOUT)
+
+
+def test_a_tracker_that_was_not_begun_is_no_tracker(home, tmp_path):
+    with pytest.raises(RuntimeError, match="not begun"):
+        open_search_tracker("wandb", tmp_path).trial(line(0))
