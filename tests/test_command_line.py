@@ -40,7 +40,7 @@ def notes(tmp_path):
 
 def test_ask_prints_the_answer_the_action_and_where_the_evidence_stands(scripted, notes):
     scripted(RoleScript())
-    result = runner.invoke(run.app, ["ask", "Which dome?", "--docs", str(notes)], env={"COLUMNS": "140"})
+    result = runner.invoke(run.app, ["ask", "Which dome?", "--docs", str(notes)])
     assert result.exit_code == 0
     assert "the dome" in result.stdout
     assert "RELEASE after 1 cycle" in result.stdout
@@ -67,7 +67,7 @@ def test_several_files_may_follow_docs(scripted, notes):
 
 def test_an_incomplete_query_exits_1_and_says_why(scripted, notes):
     scripted(RoleScript(planner="junk"))
-    result = runner.invoke(run.app, ["ask", "Which dome?", "--docs", str(notes)], env={"COLUMNS": "200"})
+    result = runner.invoke(run.app, ["ask", "Which dome?", "--docs", str(notes)])
     assert result.exit_code == 1
     assert "planner's plan was rejected in cycle 1 (malformed)" in result.stdout
 
@@ -97,7 +97,7 @@ def test_bad_input_is_one_clear_line_and_exit_code_2(notes, tmp_path_factory, mo
     (other / "junk.txt").write_bytes(b"\x00\xff\x00")
     (other / "empty.md").write_bytes(b"")
     places = {"notes": notes, "junk": other / "junk.txt", "empty": other / "empty.md"}
-    result = runner.invoke(run.app, [argument.format(**places) for argument in arguments], env={"COLUMNS": "400"})
+    result = runner.invoke(run.app, [argument.format(**places) for argument in arguments])
     assert result.exit_code == 2, result.output
     assert said in result.stderr
     assert "Traceback" not in result.output
@@ -106,7 +106,7 @@ def test_bad_input_is_one_clear_line_and_exit_code_2(notes, tmp_path_factory, mo
 def test_document_text_can_not_reach_the_terminal_as_control_codes_or_markup(scripted, tmp_path):
     scripted(RoleScript(reader="[bold]the dome[/bold]\x1b[31m"))
     (tmp_path / "evil.md").write_text("[red]lens[/red] \x1b[2J\x1b]0;owned\x07 dome [link=file:///]x[/link]")
-    result = runner.invoke(run.app, ["ask", "dome?", "--docs", str(tmp_path)], env={"COLUMNS": "140"})
+    result = runner.invoke(run.app, ["ask", "dome?", "--docs", str(tmp_path)])
     assert result.exit_code == 0
     assert "\x1b[2J" not in result.stdout
     assert "\x1b]0;" not in result.stdout
@@ -120,6 +120,6 @@ def test_settings_prints_the_whole_tree_as_json():
 
 
 def test_models_lists_the_catalogue():
-    result = runner.invoke(run.app, ["models"], env={"COLUMNS": "140"})
+    result = runner.invoke(run.app, ["models"])
     assert result.exit_code == 0
     assert "smollm2-135m" in result.stdout

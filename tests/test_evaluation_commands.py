@@ -8,17 +8,9 @@ import pytest
 from typer.testing import CliRunner
 
 from programs import run
-from programs.commands.terminal import LogLines, duration, err, out
 from tests.support.runs import scripted_runtime
 
 runner = CliRunner()
-
-
-@pytest.fixture(autouse=True)
-def wide(monkeypatch):
-    """A width of the environment is fixed when a console is made, and must not break lines here."""
-    for console in (out, err):
-        monkeypatch.setattr(console, "_width", 220)
 
 
 @pytest.fixture
@@ -183,14 +175,3 @@ def test_runs_on_other_questions_are_not_compared(scripted, questions, tmp_path)
     result = runner.invoke(run.app, ["compare", str(tmp_path / "a"), str(tmp_path / "b")])
     assert result.exit_code == 2
     assert "same questions" in result.stderr
-
-
-def test_a_log_without_a_terminal_says_where_a_run_is(capsys):
-    lines = LogLines()
-    lines("vanilla", 0, 2)
-    lines("vanilla", 2, 2)
-    assert "vanilla: 2 of 2" in capsys.readouterr().err
-
-
-def test_lengths_of_time_are_written_for_people():
-    assert [duration(s) for s in (5, 65, 3700)] == ["5 s", "1 min 5 s", "1 h 1 min"]
