@@ -88,7 +88,7 @@ class Request:
         self.objective().check(settings)
 
     def fixed(self) -> dict[str, Any]:
-        """Give what --set says of the method, which a compiled file must say too."""
+        """Give what --set says of the method: it is not searched, and a compiled file must say it too."""
         pairs = [override.partition("=") for override in self.overrides]
         return {key.strip(): _value(raw) for key, _, raw in pairs if key.split(".")[0].strip() not in MODELS}
 
@@ -101,7 +101,7 @@ def run_search(request: Request, open_models: Callable[[Settings], Runtime]) -> 
         request.workload.split(","), request.data, request.questions, request.limit, request.train, request.seed
     )
     questions = Questions.sliced(development.validation, SLICES)
-    space = space_of(request.method, contender.settings, request.cheap)
+    space = space_of(request.method, contender.settings, request.cheap, request.fixed())
     about = described(request, contender, space.described(), development)
     tracker = open_search_tracker(request.track, request.folder)
     with open_study(request.folder, about, split_of(development), space, questions) as study:

@@ -28,7 +28,7 @@ def main(
     train: Annotated[float, typer.Option(help="the share of questions that is left to prompts; the rest choose")] = 0.5,
     seed: Annotated[int, typer.Option(help="the same seed chooses the same")] = 0,
     preset: Annotated[str, typer.Option(help="a preset by name, or a .toml settings file")] = "embedded",
-    overrides: Annotated[list[str], typer.Option("--set", help="change a setting: key.sub=value")] = [],  # noqa: B006
+    overrides: Annotated[list[str], typer.Option("--set", help="fix a setting: key.sub=value, unsearched")] = [],  # noqa: B006
     reader: Annotated[bool, typer.Option(help="ask the reader; otherwise evidence alone is judged")] = False,
     quality: Annotated[str | None, typer.Option(help="more is better: title_mention, or f1 with --reader")] = None,
     cost: Annotated[str, typer.Option(help="less is better")] = "ret",

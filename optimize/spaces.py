@@ -6,6 +6,8 @@ taken to change the index, which is always right and at worst slow; `tests/optim
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from optimize.space import Choice, Filling, Near, Parameter, Real, Space, Whole
 from programs.errors import InputError
 from programs.methods.registry import METHODS
@@ -39,7 +41,7 @@ def regions(index_calls: bool = False) -> tuple[Parameter, ...]:
     """Vary the windows that sources are cut into."""
     return (
         Choice("tam.region_tokens", (96, 128, 192, 256, 384), index_calls=index_calls),
-        Choice("tam.overlap_tokens", (0, 16, 32, 64), index_calls=index_calls),
+        Choice("tam.overlap_tokens", (0, 32, 64), index_calls=index_calls),
     )
 
 
@@ -127,10 +129,13 @@ SPACES: dict[str, tuple[Parameter, ...]] = {
 }
 
 
-def space_of(method: str, settings: Settings, cheap: bool = False) -> Space:
-    """Give what a search of a method varies. A `cheap` one leaves alone what makes an index ask a model again."""
+def space_of(method: str, settings: Settings, cheap: bool = False, fixed: Collection[str] = ()) -> Space:
+    """Give what a search of a method varies: nothing that is `fixed`.
+
+    A `cheap` one leaves alone what makes an index ask a model again.
+    """
     if method not in SPACES:
         raise InputError(f"there is no method {method!r} to search; use one of {', '.join(METHODS)}")
     asks = method != "staterag" or settings.tam.abstraction == "model"
-    left = [parameter for parameter in SPACES[method] if not (cheap and asks and parameter.index_calls)]
-    return Space.fit(left, settings)
+    free = [parameter for parameter in SPACES[method] if parameter.key not in fixed]
+    return Space.fit([one for one in free if not (cheap and asks and one.index_calls)], settings)

@@ -88,6 +88,13 @@ def test_a_cheap_search_leaves_alone_what_makes_an_index_ask_a_model_again():
     assert "tam.region_tokens" in space_of("staterag", settings, cheap=True).described()
 
 
+def test_what_is_fixed_is_not_varied():
+    keys = [
+        parameter.key for parameter in space_of("vanilla", load_settings("embedded"), fixed={"vanilla.k"}).parameters
+    ]
+    assert keys == ["tam.region_tokens", "tam.overlap_tokens"]
+
+
 def test_an_unknown_method_and_an_unknown_setting_are_refused():
     with pytest.raises(InputError, match="no method 'nobody'"):
         space_of("nobody", load_settings("embedded"))
