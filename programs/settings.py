@@ -89,6 +89,10 @@ class NavigationSettings(Section):
     paths: Literal["one", "target", "plan"] = Field(
         "one", description="one trace a cycle (paper), one a plan target (D12), or one for the query and one a target"
     )
+    traces: int = Field(1, ge=1, description="completed traces taken of each traversal; the paper takes one")
+    reading: Literal["abstraction", "evidence"] = Field(
+        "abstraction", description="a node is compared by its abstraction's vector, or by the nearest Evidence below it"
+    )
     chain: bool = Field(
         False, description="read a target together with the most telling sentences of what was already reached"
     )
@@ -101,7 +105,7 @@ class RetrieverSettings(Section):
     """How the Retriever ranks its region."""
 
     ranker: Literal["model", "cross-encoder", "embedding", "fusion"] = Field(
-        "model", description="who ranks; 'fusion' is the reciprocal ranks of both encoders and of the region's order"
+        "model", description="who ranks; 'fusion' is the reciprocal ranks of both encoders and of shared names"
     )
     rerank: int = Field(10, ge=1, description="candidates reranked at most")
     terminals: bool = Field(False, description="keep the record that each trace ends at before any other")

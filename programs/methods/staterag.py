@@ -95,7 +95,8 @@ class StateRAG(Program):
             ledger=ledger,
             memories={role: memory.handle(role) for role in OPERATORS},
         )
-        most_traces = 1 if self.settings.navigation.paths == "one" else MAX_TARGETS + 1
+        navigation = self.settings.navigation
+        most_traces = navigation.traces * (1 if navigation.paths == "one" else MAX_TARGETS + 1)
         contract = Contract(graph, query.collection.texts, self.settings.limits(most_traces), memory.readable)
         operators = {
             Role.PLANNER: self.planner,

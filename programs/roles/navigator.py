@@ -23,7 +23,7 @@ class Navigator(dspy.Module):  # type: ignore[misc]
         self.score = dspy.Predict(ScoreTraces)
 
     def forward(self, view: View) -> dspy.Prediction:
-        """Propose the best completed trace of each goal; Cmax is shared among the goals."""
+        """Propose the best completed traces of each goal; Cmax is shared among the goals."""
         taken = {trace[-1] for trace in view.state.path}
         path: list[Trace] = []
         seen: list[int] = []
@@ -46,11 +46,11 @@ class Navigator(dspy.Module):  # type: ignore[misc]
                 )
                 spent += found.scored
                 seen.extend(found.seen)
-                if found.completed:
-                    path.append(found.completed[0].trace)
-                    taken.add(path[-1][-1])
-                    if chain and i + 1 < len(goals):  # quoting encodes sentences, so only where a goal will read it
-                        known = [telling(view, goal.text, view.tools.graph.text(path[-1][-1]))]
+                best = [ended.trace for ended in found.completed[: view.tools.settings.navigation.traces]]
+                path.extend(best)
+                taken.update(trace[-1] for trace in best)
+                if best and chain and i + 1 < len(goals):  # quoting encodes sentences, so only where a goal reads it
+                    known = [telling(view, goal.text, view.tools.graph.text(best[0][-1]))]
         if not path:
             raise ProposalFault(Reason.NO_PROPOSAL, "no trace reached an Evidence node within the limits")
         return dspy.Prediction(value=unique(path), considered=considered(view, path, seen))

@@ -10,11 +10,16 @@ import numpy.typing as npt
 from programs.errors import ModelUnavailable
 from programs.roles.view import View
 from programs.state import EvidenceRecord
+from programs.tam.names import name_links
 
 Scores = npt.NDArray[np.float64]
 
 SMOOTHING = 4
 """What is added to a rank before it is inverted: small, since a list has tens of candidates and not thousands."""
+SEEDS = 4
+"""Best candidates whose names are followed."""
+NAMES = 0.5
+"""The weight of shared names, where a meaning has 1."""
 
 
 def relevance(view: View, candidates: Sequence[EvidenceRecord]) -> Scores:
@@ -32,21 +37,29 @@ def relevance(view: View, candidates: Sequence[EvidenceRecord]) -> Scores:
 
 
 def fused(view: View, targets: Sequence[str], texts: Sequence[str]) -> Scores:
-    """Fuse four opinions by reciprocal rank: encoder and cross-encoder on the query, encoder on the targets, region.
+    """Fuse four opinions by reciprocal rank: encoder and cross-encoder on the query, encoder on the targets, and names.
 
-    Scores of different makers can't be added, ranks can. The targets have one voice together, however many they are;
-    the region's own order speaks for what a trace ended at and for what shares its names, which neither model sees.
-    The cross-encoder is asked about the query alone: on the targets it cost as much again for each and added little.
+    Scores of different makers can't be added, ranks can. The targets have one voice together, however many they are.
+    The cross-encoder is asked about the query alone: on the targets it cost as much again for each and added nothing.
+    A second hop is often like neither query nor target, but bears a name that the first one gives; a name is a weaker
+    reason than a meaning, so it has half a voice.
     """
     by_query, *by_target = similarity(view, [view.query, *targets], texts)
-    voices = [
-        reciprocal(by_query),
-        np.mean([reciprocal(scores) for scores in by_target], axis=0),
-        reciprocal(crossed(view, view.query, texts)),
-        reciprocal(-np.arange(len(texts), dtype=float)),
-    ]
-    fusion: Scores = np.mean(voices, axis=0) * SMOOTHING
+    first = reciprocal(by_query) + reciprocal(crossed(view, view.query, texts))
+    others = np.mean([reciprocal(scores) for scores in by_target], axis=0)
+    fusion: Scores = (first + others + NAMES * by_names(first, texts)) * SMOOTHING / (3 + NAMES)
     return fusion
+
+
+def by_names(first: Scores, texts: Sequence[str]) -> Scores:
+    """Rank the texts that share rare names with the best ones; the rest get nothing."""
+    links = name_links(texts)
+    shared = np.zeros(len(texts))
+    for seed in np.argsort(-first, kind="stable")[:SEEDS]:
+        for place, weight in links[seed].items():
+            shared[place] = max(shared[place], weight)
+    ranked: Scores = np.where(shared > 0, reciprocal(shared), 0.0)
+    return ranked
 
 
 def reciprocal(scores: Scores) -> Scores:

@@ -48,8 +48,9 @@ class TraceScorer:
         return [self._view.tools.graph.text(trace[-1]) for trace in traces]
 
     def _embedding(self, traces: Sequence[Trace]) -> Any:
-        vectors = self._view.tools.graph.vectors[[trace[-1] for trace in traces]]
-        return (1.0 + vectors @ self._vector) / 2.0
+        tools = self._view.tools
+        cosines = tools.graph.cosines(self._vector, tools.settings.navigation.reading)
+        return (1.0 + cosines[[trace[-1] for trace in traces]]) / 2.0
 
     def _cross_encoder(self, traces: Sequence[Trace]) -> Any:
         scorer = self._view.tools.cross_encoder

@@ -9,12 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 import igraph
+import numpy as np
 
 from programs.models.encoder import Vectors
 from programs.settings import TamSettings
 from programs.state import ADMISSIBLE, EvidenceRecord, NodeType
+from programs.tam.group import DIGITS
 from programs.tam.segment import Region
 
 Edge = tuple[int, int]
@@ -88,6 +91,22 @@ class TypedGraph:
         for node in reversed(self.igraph.topological_sorting()):
             height[node] = max((1 + height[child] for child in self._children[node]), default=0)
         return height[self.root]
+
+    def cosines(self, vector: Vectors, reading: Literal["abstraction", "evidence"]) -> Vectors:
+        """Compare a vector with every node: with its abstraction's own, or with the nearest Evidence below it.
+
+        An abstraction of several unlike texts is near to none of the questions that one of them answers.
+        """
+        found: Vectors = np.round(self.parts.vectors @ vector, DIGITS)
+        if reading == "evidence":
+            for node in self._from_below:
+                found[node] = found[list(self._children[node])].max()
+        return found
+
+    @cached_property
+    def _from_below(self) -> Nodes:
+        """The nodes that have children, each after all that are below it."""
+        return tuple(node for node in reversed(self.igraph.topological_sorting()) if self._children[node])
 
     def node_type(self, node: int) -> NodeType | None:
         """Give λ(node), or None where there is no such node."""

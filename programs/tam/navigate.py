@@ -12,7 +12,6 @@ from programs.models.encoder import Vectors
 from programs.settings import NavigationSettings
 from programs.state import ADMISSIBLE, NodeType, Trace
 from programs.tam.graph import TypedGraph
-from programs.tam.group import DIGITS
 
 Scorer = Callable[[Sequence[Trace]], Sequence[float]]
 """g: scores traces by their last node. Asked once a level, about each node once."""
@@ -50,6 +49,7 @@ def navigate(
     `budget` is this traversal's share of Cmax, where several share it. A budget too small to reach Evidence completes
     nothing.
     """
+    cosines = graph.cosines(query_vector, limits.reading)
     left = limits.candidates if budget is None else min(budget, limits.candidates)
     closed = exhausted(graph, avoid)
     beam: list[ScoredTrace] = [ScoredTrace((graph.root,), 0.0)]
@@ -61,7 +61,7 @@ def navigate(
         # Cmax counts what is scored, so a wide root could spend it all before any Evidence is reached: a level may
         # spend an equal share of what is left, and what it does not need goes to the levels below.
         share = math.ceil((left - scored) / max(graph.depth - level, 1))
-        nodes = select_budget(graph, query_vector, {extension[-1] for extension in extensions}, share)
+        nodes = select_budget(cosines, {extension[-1] for extension in extensions}, share)
         if not nodes:
             break
         scores = scores_by_node(score, extensions, nodes)
@@ -105,13 +105,12 @@ def admissible(graph: TypedGraph, trace: Trace, closed: Collection[int]) -> list
     ]
 
 
-def select_budget(graph: TypedGraph, query_vector: Vectors, nodes: Collection[int], share: int) -> list[int]:
+def select_budget(cosines: Vectors, nodes: Collection[int], share: int) -> list[int]:
     """Keep the nodes most similar to the query, ties by node order: a cheap pre-rank (D4)."""
     ordered = sorted(nodes)
     if len(ordered) <= share or share <= 0:
         return ordered if share > 0 else []
-    cosines = np.round(graph.vectors[ordered] @ query_vector, DIGITS)
-    return sorted(ordered[i] for i in np.argsort(-cosines, kind="stable")[:share])
+    return sorted(ordered[i] for i in np.argsort(-cosines[ordered], kind="stable")[:share])
 
 
 def scores_by_node(score: Scorer, extensions: Sequence[Trace], nodes: Sequence[int]) -> dict[int, float]:

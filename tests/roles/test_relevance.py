@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from programs.errors import ModelUnavailable
-from programs.roles.relevance import SMOOTHING, reciprocal, relevance
+from programs.roles.relevance import SMOOTHING, by_names, reciprocal, relevance
 from programs.roles.retriever import Retriever, region_records
 from tests.roles.test_roles import nodes_about, propose, turn
 
@@ -25,13 +25,19 @@ def test_reciprocal_ranks_depend_on_the_order_of_scores_alone(scores):
     assert ranks[int(np.argmax(values))] == 1 / SMOOTHING
 
 
-def test_a_fused_score_lies_between_0_and_1_and_is_1_for_what_every_voice_puts_first():
+def test_a_fused_score_lies_between_0_and_1():
     lens = nodes_about(turn(), "observatory")[0]
     view = turn((lens,), **FUSION)
-    scores = relevance(view, region_records(view)[:1])
 
-    assert scores.tolist() == [1.0]
     assert all(0 < score <= 1 for score in relevance(view, region_records(view)))
+
+
+def test_what_shares_a_name_with_the_best_is_lifted_and_what_shares_none_is_not():
+    texts = ["Ysolde Marrane built it.", "It rains in spring.", "Ysolde Marrane left.", "Snow fell."]
+    lifted = by_names(np.array([1.0, 0.9, 0.1, 0.1]), texts)
+
+    assert lifted[2] == 1 / (SMOOTHING + 1)  # the best one is named by the other as well, and comes first
+    assert lifted.tolist()[1] == lifted.tolist()[3] == 0.0
 
 
 def test_fusion_keeps_what_bears_on_a_target_that_the_query_does_not_name():

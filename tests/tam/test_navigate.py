@@ -165,3 +165,26 @@ def test_a_scorer_that_answers_badly_is_an_error(graph_of, encoder, answer):
     graph = graph_of(["red fox"])
     with pytest.raises(ValueError, match="the scorer"):
         navigate(graph, query(encoder), lambda traces: answer, NavigationSettings())
+
+
+@settings(max_examples=40)
+@given(texts=COLLECTIONS, question=st.lists(WORDS, min_size=1, max_size=6).map(" ".join))
+def test_a_node_read_by_its_evidence_is_as_near_as_the_nearest_below_it(graph_of, encoder, texts, question):
+    graph = graph_of(texts)
+    vector = encoder.encode_queries([question])[0]
+    cosines = graph.cosines(vector, "evidence")
+    for node in range(len(graph)):
+        below = [graph.node_of(evidence_id) for evidence_id in graph.provenance(node)]
+        assert cosines[node] == pytest.approx(max(float(graph.vector(leaf) @ vector) for leaf in below), abs=1e-5)
+
+
+@settings(max_examples=40)
+@given(texts=COLLECTIONS, question=st.lists(WORDS, min_size=1, max_size=6).map(" ".join))
+def test_read_by_evidence_a_traversal_ends_at_the_nearest_evidence(graph_of, encoder, tight, texts, question):
+    graph = graph_of(texts)
+    vector = encoder.encode_queries([question])[0]
+    limits = tight.navigation.model_copy(update={"reading": "evidence", "candidates": 64})
+    cosines = graph.cosines(vector, "evidence")
+    found = navigate(graph, vector, lambda traces: [float(cosines[trace[-1]]) for trace in traces], limits)
+    leaves = [float(cosines[node]) for node in graph.evidence_nodes]
+    assert cosines[found.completed[0].trace[-1]] == max(leaves)
