@@ -154,6 +154,7 @@ def evaluate(
     track: Annotated[str | None, typer.Option(help="wandb: also write an experiment log, offline by default")] = None,
     estimate: Annotated[bool, typer.Option("--estimate", help="only say what the run would cost")] = False,
     sample_size: Annotated[int, typer.Option("--sample", help="queries that an estimate rehearses")] = 5,
+    completions: Annotated[Path | None, typer.Option(help="on dev: keep completions here, and ask none twice")] = None,
 ) -> None:
     """Run methods on a workload into a folder of records that can be resumed, compared and reported."""
     with plain_errors():
@@ -176,6 +177,7 @@ def evaluate(
             stop_after=stop_after,
             track=track,
             estimate=sample_size if estimate else None,
+            completions=completions,
         )
         run_evaluation(request, open_models)
 

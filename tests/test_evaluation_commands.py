@@ -8,6 +8,8 @@ import pytest
 from typer.testing import CliRunner
 
 from programs import run
+from programs.record import QueryRecord
+from tests.support.records import timeless
 from tests.support.runs import scripted_runtime
 
 runner = CliRunner()
@@ -83,6 +85,26 @@ def test_resume_goes_on_and_asks_nothing_twice(scripted, questions, tmp_path):
     assert evaluate(*arguments, "--resume").exit_code == 0
     assert scripted[-1].reader.backend.requests == []  # the journal still had what the lost records were made of
     assert records.read_bytes().count(b"\n") == 4
+
+
+def test_kept_completions_are_charged_and_not_asked_for_again_and_a_locked_run_has_none(scripted, questions, tmp_path):
+    common = ("--method", "vanilla", "--workload", "own", "--questions", questions)
+    kept = ("--completions", tmp_path / "kept.sqlite")
+    for out in ("a", "b"):
+        done = evaluate(*common, *kept, "--out", tmp_path / out)
+        assert done.exit_code == 0, done.output
+    assert [len(runtime.reader.backend.requests) for runtime in scripted] == [4, 0]
+    first, second = (
+        [
+            timeless(QueryRecord.model_validate_json(line))
+            for line in (tmp_path / out / "records.jsonl").read_text().splitlines()
+        ]
+        for out in ("a", "b")
+    )
+    assert first == second
+    refused = evaluate(*common, *kept, "--split", "eval", "--out", tmp_path / "c")
+    assert refused.exit_code == 2
+    assert "development runs" in refused.stderr
 
 
 def test_ctrl_c_keeps_what_was_done_and_says_how_to_go_on(scripted, questions, tmp_path, monkeypatch):

@@ -16,6 +16,7 @@ from programs.commands.compiled import choose, say
 from programs.commands.terminal import err, out
 from programs.errors import InputError
 from programs.methods.selection import open_selection
+from programs.models.completions import kept
 from programs.models.runtime import Runtime
 from programs.report.bars import bars
 from programs.report.figures import write_figures
@@ -54,6 +55,7 @@ class Request:
     stop_after: int
     track: str | None
     estimate: int | None
+    completions: Path | None = None
 
 
 def run_evaluation(request: Request, open_models: Callable[[Any], Runtime]) -> None:
@@ -61,6 +63,8 @@ def run_evaluation(request: Request, open_models: Callable[[Any], Runtime]) -> N
     evaluation = open_evaluation(request)
     if request.workers < 1 or request.stop_after < 1:
         raise InputError("--workers and --stop-after count from 1")
+    if request.completions is not None and evaluation.workload.split != "dev":
+        raise InputError("--completions is for development runs; a locked run asks its models itself")
     if request.estimate is not None:
         runtime = open_models(evaluation.contenders[0].settings)
         with bars(err):
@@ -69,11 +73,13 @@ def run_evaluation(request: Request, open_models: Callable[[Any], Runtime]) -> N
         return
     manifest = evaluation.manifest()
     tracker = open_tracker(request.track, request.out)
-    runtime = open_models(evaluation.contenders[0].settings)
+    models = open_models(evaluation.contenders[0].settings)
+    runtime = models if request.completions is None else kept(models, request.completions)
     try:
         summary = run_shown(request, evaluation, manifest, runtime, tracker)
     finally:
         runtime.close()
+        models.close()
     print_whole(summary_table(summary), out)
     out.print(f"{request.out}: {manifest.kind} run {manifest.digest}, records, summary and manifest")
 

@@ -4,7 +4,7 @@ A search measures a method hundreds of times on the same questions, and most of 
 search that was killed replays what was answered. A kept completion stands in the ledger with the tokens and the
 seconds that it took when it was made, so neither RET nor latency tells a kept call from a new one.
 
-A journal belongs to one run and gives each answer once; this is a cache, and is for choosing, never for an evaluation.
+A journal belongs to one run and gives each answer once; this is a cache, for development and never for a locked run.
 """
 
 from __future__ import annotations
