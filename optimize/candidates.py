@@ -13,7 +13,7 @@ from typing import Any
 from optimize.chosen_prompts import COST, RULE
 from optimize.measure import MACRO, Measured
 from optimize.prompt_search import Found
-from optimize.study import ABOUT, TRIALS
+from optimize.search_record import ABOUT, TRIALS
 from programs.atomic import replacing
 from programs.methods.compiled import Prompt
 from programs.methods.contender import Contender

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
 from rich.text import Text
 
 from optimize.chosen_parameters import compiled_parameters
-from optimize.development import TRAIN, Development, open_development
+from optimize.development import Development
 from optimize.pareto import RULE
 from optimize.pruning import SLICES
 from optimize.questions import Questions
 from optimize.ranking import gain, ranking
 from optimize.sampling import optuna_library
 from optimize.search import Finished, Objective, ParameterSearch, Progress
+from optimize.search_request import SearchRequest
 from optimize.spaces import space_of
 from optimize.study import COMPLETIONS, Study, open_study
 from optimize.summary import write_summary
@@ -27,81 +26,44 @@ from programs.commands.terminal import err, out
 from programs.errors import InputError
 from programs.methods.compiled import write_compiled
 from programs.methods.contender import Contender
-from programs.methods.registry import method_class
 from programs.models.completions import kept
 from programs.models.entry import model_entries
 from programs.models.runtime import Runtime
 from programs.progress import Listener
 from programs.report.bars import bars
 from programs.report.terminal_tables import print_whole
-from programs.settings import Settings, load_settings
-
-MODELS = ("reader", "auxiliary")
-"""Branches of the settings that name models and where they run, which are no choice of a search."""
+from programs.settings import Settings
 
 
-@dataclass(frozen=True)
-class Request:
+@dataclass(frozen=True, kw_only=True)
+class Request(SearchRequest):
     """The options."""
 
-    method: str
-    workload: str
     trials: int
-    out: Path
-    data: Path | None = None
-    questions: Path | None = None
-    limit: int | None = None
-    train: float = TRAIN
-    seed: int = 0
-    preset: str = "embedded"
-    overrides: list[str] = field(default_factory=list)
-    reader: bool = False
-    quality: str | None = None
     cost: str = "ret"
     cheap: bool = False
-    workers: int = 1
-    search: Path | None = None
     track: str | None = None
-
-    @property
-    def folder(self) -> Path:
-        """Where the search is kept."""
-        return self.search or Path("runs/search") / f"{Path(self.preset).stem}-{self.method}"
 
     def objective(self) -> Objective:
         """Give the metrics to search by."""
-        return Objective(self.quality or ("f1" if self.reader else "title_mention"), self.cost)
-
-    def contender(self) -> Contender:
-        """Settle what the search starts from: the preset, then --set; memory is per query."""
-        method_class(self.method)
-        fixed = ["memory.keep_global=false", f"lifecycle.answer={'true' if self.reader else 'false'}"]
-        return Contender(self.method, load_settings(self.preset, [*self.overrides, *fixed]))
+        return Objective(self.metric, self.cost)
 
     def check(self, settings: Settings) -> None:
         """Say at once what is out of bounds, or can't be written in the end."""
         optuna_library()
         if self.trials < 1 or self.workers < 1:
             raise InputError("--trials and --workers count from 1")
-        if self.out.is_dir():
-            raise InputError(f"{self.out} is a folder; name a file, for example {self.out / self.method}.json")
+        self.check_out()
         self.objective().check(settings)
-
-    def fixed(self) -> dict[str, Any]:
-        """Give what --set says of the method: it is not searched, and a compiled file must say it too."""
-        pairs = [override.partition("=") for override in self.overrides]
-        return {key.strip(): _value(raw) for key, _, raw in pairs if key.split(".")[0].strip() not in MODELS}
 
 
 def run_search(request: Request, open_models: Callable[[Settings], Runtime]) -> Trial:
     """Do what was asked for."""
-    contender = request.contender()
+    contender = request.starting_from(None)
     request.check(contender.settings)
-    development = open_development(
-        request.workload.split(","), request.data, request.questions, request.limit, request.train, request.seed
-    )
+    development = request.development()
     questions = Questions.sliced(development.validation, SLICES)
-    space = space_of(request.method, contender.settings, request.cheap, request.fixed())
+    space = space_of(request.method, contender.settings, request.cheap, request.fixed(contender.settings))
     about = described(request, contender, space.described(), development)
     tracker = open_search_tracker(request.track, request.folder)
     with open_study(request.folder, about, split_of(development), space, questions) as study:
@@ -128,7 +90,8 @@ def _search(
         chosen = search.run(study, request.trials, *_told(show, study, request.trials, tracker))
         measured = {number: search.measured(study.trials[number]) for number in sorted({0, chosen.number})}
     scores, baseline = measured[chosen.number], measured[0]
-    compiled = compiled_parameters(search, development, study.trials, chosen, scores, baseline, request.fixed())
+    fixed = request.fixed(search.contender.settings)
+    compiled = compiled_parameters(search, development, study.trials, chosen, scores, baseline, fixed)
     write_compiled(request.out, compiled)
     tracker.trial(study.line(chosen, chosen=True))
     tracker.finish([*write_summary(study.folder), request.out])
@@ -185,10 +148,3 @@ def split_of(development: Development) -> dict[str, Any]:
         "workloads": list(development.workloads),
         **{side: [example.query.query_id for example in examples] for side, examples in sides.items()},
     }
-
-
-def _value(raw: str) -> Any:
-    try:
-        return json.loads(raw)
-    except json.JSONDecodeError:
-        return raw

@@ -30,18 +30,6 @@ def choose(trials: Sequence[Trial], questions: Questions) -> Trial:
     return min(good, key=lambda trial: (cost[trial.number], -quality[trial.number], trial.number))
 
 
-def front(trials: Iterable[Trial], questions: Questions) -> list[Trial]:
-    """Give the complete trials that no other beats in one objective without losing in the other, cheapest first."""
-    complete = [trial for trial in trials if trial.state == "complete"]
-    cost = {trial.number: questions.mean(trial.cost) for trial in complete}
-    quality = {trial.number: questions.mean(trial.quality) for trial in complete}
-    found: list[Trial] = []
-    for trial in sorted(complete, key=lambda t: (cost[t.number], -quality[t.number], t.number)):
-        if not found or quality[trial.number] > quality[found[-1].number]:
-            found.append(trial)
-    return found
-
-
 def standard_error(tasks: Iterable[Task]) -> float:
     """Give the standard error of a mean over workloads, whole clusters standing and falling together.
 

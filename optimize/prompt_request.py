@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from functools import reduce
-from operator import getitem
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from rich.table import Table
 from rich.text import Text
@@ -17,9 +14,9 @@ from metrics.metric import METRICS
 from metrics.significance import Interval
 from optimize.candidates import write_candidates
 from optimize.chosen_prompts import COST, compiled_prompts
-from optimize.development import TRAIN, open_development
 from optimize.optimizers import check_optimizer
 from optimize.prompt_search import Found, Search, check, choose_prompts
+from optimize.search_request import SearchRequest
 from optimize.student import READER
 from optimize.study import COMPLETIONS, STUDY
 from optimize.summary import write_summary
@@ -27,61 +24,41 @@ from programs.commands.terminal import err, out
 from programs.errors import InputError
 from programs.methods.compiled import read_compiled, write_compiled
 from programs.methods.contender import Contender
-from programs.methods.registry import method_class
 from programs.models.backend import Backend
 from programs.models.runtime import Runtime, open_backend
 from programs.report.bars import bars
-from programs.settings import LanguageModelSettings, Settings, load_settings
+from programs.settings import LanguageModelSettings, Settings
 
-MODELS = ("reader", "auxiliary")
-"""Branches of the settings that name models and where they run."""
 PROPOSER_CONTEXT = 8192
 """Tokens of context to make room for: a proposer reads several examples at once."""
 
 
-@dataclass(frozen=True)
-class Request:
+@dataclass(frozen=True, kw_only=True)
+class Request(SearchRequest):
     """The options."""
 
-    method: str
-    workload: str
     optimizer: str
     budget: int
-    out: Path
-    data: Path | None = None
-    questions: Path | None = None
-    limit: int | None = None
-    train: float = TRAIN
-    seed: int = 0
-    preset: str = "embedded"
-    overrides: list[str] = field(default_factory=list)
     start: Path | None = None
-    reader: bool = False
-    quality: str | None = None
     good: float = 1.0
-    workers: int = 1
-    search: Path | None = None
     proposer_engine: str = "llama"
     proposer_model: str | None = None
     proposer_url: str | None = None
 
     @property
-    def folder(self) -> Path:
-        """Where completions are kept."""
-        return self.search or Path("runs/search") / f"{Path(self.preset).stem}-{self.method}-{self.optimizer}"
+    def kind(self) -> str:
+        """Each optimiser has a folder of its own."""
+        return f"-{self.optimizer}"
 
     def contender(self) -> Contender:
-        """Settle what the search starts from: preset, then compiled parameters, then --set; memory is per query."""
-        method_class(self.method)
+        """Take up what was compiled before, if it is of this preset and asks nobody who is not asked here."""
         compiled = read_compiled(self.start, self.method) if self.start else None
-        chosen = compiled.overrides if compiled else []
-        fixed = ["memory.keep_global=false", f"lifecycle.answer={'true' if self.reader else 'false'}"]
-        settings = load_settings(self.preset, [*chosen, *self.overrides, *fixed])
-        if compiled is not None and compiled.preset != settings.preset:
+        start = self.starting_from(compiled)
+        if compiled is not None and compiled.preset != start.settings.preset:
             raise InputError(f"{self.start}: compiled for the preset {compiled.preset}; add --preset {compiled.preset}")
         if compiled is not None and not self.reader and any(name.startswith(READER) for name in compiled.prompts):
             raise InputError(f"{self.start}: has a prompt for the reader, who is not asked; add --reader")
-        return Contender(self.method, settings, compiled)
+        return start
 
     def proposer(self) -> Backend | None:
         """Open the model that proposes instructions, if it is one of its own."""
@@ -102,17 +79,10 @@ class Request:
             raise InputError("--workers counts from 1")
         if not 0 < self.good <= 1:
             raise InputError(f"--good is a score above 0 and up to 1, not {self.good}")
-        if self.out.is_dir():
-            raise InputError(f"{self.out} is a folder; name a file, for example {self.out / self.method}.json")
+        self.check_out()
         if (self.folder / STUDY).exists():
             raise InputError(f"{self.folder} is the folder of a search for parameters; name another with --search")
         check_optimizer(self.optimizer)
-
-    def fixed(self, settings: Settings) -> dict[str, Any]:
-        """Give what --set says of the method, which a compiled file must say too; where models run is no part of it."""
-        keys = [override.partition("=")[0].strip().split(".") for override in self.overrides]
-        tree = settings.model_dump(mode="json")
-        return {".".join(key): reduce(getitem, key, tree) for key in keys if key[0] not in MODELS}
 
 
 def run_search(request: Request, open_models: Callable[[Settings], Runtime]) -> Found:
@@ -121,15 +91,13 @@ def run_search(request: Request, open_models: Callable[[Settings], Runtime]) -> 
     start = request.contender()
     search = Search(
         request.optimizer,
-        request.quality or ("f1" if request.reader else "title_mention"),
+        request.metric,
         request.budget,
         request.seed,
         request.good,
         request.workers,
     )
-    development = open_development(
-        request.workload.split(","), request.data, request.questions, request.limit, request.train, request.seed
-    )
+    development = request.development()
     check(search, development, start)
     runtime = open_models(start.settings)
     proposer = request.proposer()

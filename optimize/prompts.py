@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from programs.commands.terminal import err, plain_errors
-
-if TYPE_CHECKING:
-    from programs.models.runtime import Runtime
-    from programs.settings import Settings
+from programs.commands.terminal import open_models, plain_errors
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
@@ -71,14 +67,6 @@ def main(
             proposer_url=proposer_url,
         )
         run_search(request, open_models)
-
-
-def open_models(settings: Settings) -> Runtime:
-    """Load the models of the settings."""
-    from programs.models.runtime import open_runtime
-
-    with err.status("loading models …"):
-        return open_runtime(settings)
 
 
 if __name__ == "__main__":

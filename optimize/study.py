@@ -17,12 +17,13 @@ from filelock import FileLock, Timeout
 
 from optimize.questions import Questions
 from optimize.sampling import DIRECTIONS, distributions, optuna_library
+from optimize.search_record import ABOUT, TRIALS
 from optimize.space import Space
 from optimize.trial import Trial
 from programs.atomic import replacing
 from programs.errors import InputError
 
-ABOUT, TRIALS, STUDY, COMPLETIONS = "search.json", "trials.jsonl", "study.sqlite", "completions.sqlite"
+STUDY, COMPLETIONS = "study.sqlite", "completions.sqlite"
 DEVELOPMENT = "development.json"
 NAME = "parameters"
 MAY_CHANGE = ("trials", "rule")

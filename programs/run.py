@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from programs.commands.terminal import err, out, plain_errors
+from programs.commands.terminal import err, open_models, out, plain_errors
 from programs.errors import StateRAGError
 from programs.settings import Settings, load_settings
 
 if TYPE_CHECKING:
     from programs.methods.contender import Contender
     from programs.methods.staterag import StateRAG
-    from programs.models.runtime import Runtime
 
 app = typer.Typer(
     help="Answers questions over documents, with a typed state that shows where each answer came from.",
@@ -258,14 +257,6 @@ def models_of(settings: Settings) -> list[str]:
 
     named = [settings.reader.model, settings.auxiliary.model, settings.encoder.model, settings.cross_encoder.model]
     return [name for name in dict.fromkeys(named) if find(name)]
-
-
-def open_models(settings: Settings) -> Runtime:
-    """Load the models of the settings, fetching weights that are not there yet."""
-    from programs.models.runtime import open_runtime
-
-    with err.status("loading models …"):
-        return open_runtime(settings)
 
 
 def models_table() -> Table:

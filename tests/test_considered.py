@@ -76,7 +76,9 @@ def test_a_traversal_has_seen_the_evidence_that_it_scored(budget):
         return [1 / (1 + trace[-1]) for trace in traces]
 
     vector = world.encoder.encode_queries(["observatory lens"])[0]
-    found = navigate(world.graph, vector, score, NavigationSettings(), budget=budget)
+    found = navigate(
+        world.graph, world.graph.cosines(vector, "abstraction"), score, NavigationSettings(), budget=budget
+    )
     assert list(found.seen) == [node for node in scored if world.graph.node_type(node) is NodeType.EVIDENCE]
     assert {each.trace[-1] for each in found.completed} <= set(found.seen)
 

@@ -149,7 +149,7 @@ def test_bad_input_is_one_clear_line_and_exit_code_2(runs, tmp_path, arguments, 
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda rows: [*rows, rows[0]], "comes twice"),
+        (lambda rows: [*rows, rows[0]], "two records of"),
         (lambda rows: [rows[0] | {"query_id": "other"}], "does not have"),
         (lambda rows: [rows[0] | {"considered": [{"cycle": 1, "role": "navigator", "evidence_ids": ["x"]}]}], "'x'"),
         (lambda rows: [], "no records yet"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,11 +14,12 @@ from programs.errors import InputError
 from programs.progress import report
 from programs.report.bars import bars
 from programs.report.funnel_tables import funnel_tables
-from programs.report.runs import Unfinished
+from programs.report.runs import open_folders, warn_of_missing
 from programs.report.table_formats import comma_separated, markdown
 from programs.report.tables import Table
 from programs.report.terminal_tables import print_table
 from programs.runner.folder import RunFolder
+from programs.runner.scoring import pairs
 
 EVERY = 100
 """Records between two reports of progress."""
@@ -50,9 +50,7 @@ def check_rule(by: str) -> Rule:
 
 def load_funnels(paths: Sequence[Path], methods: Sequence[str] | None, rule: Rule) -> list[Funnel]:
     """Count runs from their folders. A method that several runs have on a workload is named by its run too."""
-    runs = [RunFolder(path) for path in paths]
-    if len({run.path.resolve() for run in runs}) < len(runs):
-        raise InputError("a run is named twice; name each once")
+    runs = open_folders(paths)
     check_methods(runs, methods)
     found = [(run, funnel) for run in runs for funnel in count(run, methods, rule)]
     known = [(run, funnel) for run, funnel in found if funnel.whole.queries]
@@ -82,34 +80,22 @@ def count(run: RunFolder, methods: Sequence[str] | None, rule: Rule) -> list[Fun
     questions, entries = run.manifest.questions, run.manifest.methods
     funnels = {entry.name: Funnel(entry.name, questions.workload, rule) for entry in entries}
     silent = {entry.name for entry in entries if not entry.settings["lifecycle"]["answer"]}
-    references = run.references()
     total = len(questions.queries) * len(entries)
-    for done, record in enumerate(run.records()):
+    for done, (record, reference) in enumerate(pairs(run)):
         if done % EVERY == 0:
             report(f"records of {run.name}", done, total)
-        method, query_id = record["method"], record["query_id"]
-        if method not in funnels or query_id not in references:
-            raise InputError(f"{run.path}: a record of {method!r} on {query_id!r}, which the manifest does not have")
+        method = record["method"]
         if methods and method not in methods:
             continue
-        reference = references[query_id] | ({"answers": []} if method in silent else {})
         try:
-            funnels[method].add(record, reference)
+            funnels[method].add(record, reference | ({"answers": []} if method in silent else {}))
         except ValueError as error:
-            raise InputError(f"{run.path}: {method} on {query_id!r}: {error}; the file was changed") from error
+            where = f"{run.path}: {method} on {record['query_id']!r}"
+            raise InputError(f"{where}: {error}; the file was changed") from error
     report(f"records of {run.name}", total, total)
     counted = [funnel for name, funnel in funnels.items() if not methods or name in methods]
-    warn_of_missing(run, counted)
+    warn_of_missing(run, {name: len(funnel) for name, funnel in funnels.items()}, methods)
     return counted
-
-
-def warn_of_missing(run: RunFolder, funnels: Sequence[Funnel]) -> None:
-    """Say where a run has not ended."""
-    queries = len(run.manifest.questions.queries)
-    for funnel in funnels:
-        if len(funnel) < queries:
-            message = f"{run.path}: {funnel.method} has {len(funnel)} of {queries} records; go on with `eval --resume`"
-            warnings.warn(message, Unfinished, stacklevel=3)
 
 
 def write_pages(tables: Sequence[Table], folder: Path) -> list[Path]:

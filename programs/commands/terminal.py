@@ -5,12 +5,17 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import typer
 from rich.console import Console
 from rich.text import Text
 
 from programs.errors import StateRAGError
+
+if TYPE_CHECKING:
+    from programs.models.runtime import Runtime
+    from programs.settings import Settings
 
 out = Console()
 err = Console(stderr=True)
@@ -29,6 +34,14 @@ def plain_errors() -> Iterator[None]:
     except KeyboardInterrupt:
         err.print("stopped")
         raise typer.Exit(130) from None
+
+
+def open_models(settings: Settings) -> Runtime:
+    """Load the models of the settings, fetching weights that are not there yet."""
+    from programs.models.runtime import open_runtime
+
+    with err.status("loading models …"):
+        return open_runtime(settings)
 
 
 def show_warning(message: Warning | str, *_: object, **__: object) -> None:

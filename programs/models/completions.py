@@ -21,7 +21,6 @@ from weakref import WeakValueDictionary
 from programs.keys import content_bytes
 from programs.models.backend import BackendAround, ChatRequest, Completion, Likelihood
 from programs.models.content_store import ContentStore
-from programs.models.language_model import LanguageModel
 from programs.models.runtime import Runtime
 
 Made = TypeVar("Made", Completion, Likelihood)
@@ -82,7 +81,4 @@ class KeptBackend(BackendAround):
 def kept(runtime: Runtime, path: Path) -> Runtime:
     """Have a runtime's completions kept in a file. Closing it closes the file; the engines stay the lender's."""
     completions = Completions(path)
-    auxiliary = LanguageModel(KeptBackend(runtime.auxiliary.backend, completions))
-    same = runtime.reader is runtime.auxiliary
-    reader = auxiliary if same else LanguageModel(KeptBackend(runtime.reader.backend, completions))
-    return replace(runtime, auxiliary=auxiliary, reader=reader)
+    return runtime.behind(lambda engine: KeptBackend(engine, completions))

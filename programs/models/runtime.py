@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 from programs.errors import ModelUnavailable
@@ -26,6 +27,12 @@ class Runtime:
     def __deepcopy__(self, memo: dict[int, Any]) -> Runtime:
         """Stay one: optimisers copy programs, and a copy must not load its models again."""
         return self
+
+    def behind(self, around: Callable[[Backend], Backend]) -> Runtime:
+        """Give the same with an engine put before each of its engines; one that both models share stays one."""
+        auxiliary = LanguageModel(around(self.auxiliary.backend))
+        reader = auxiliary if self.reader is self.auxiliary else LanguageModel(around(self.reader.backend))
+        return replace(self, auxiliary=auxiliary, reader=reader)
 
     def close(self) -> None:
         """Close the engines."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,9 +21,7 @@ class Unfinished(UserWarning):
 
 def load_runs(paths: Sequence[Path]) -> list[ScoreTable]:
     """Score runs from their folders alone. A method that several runs have on a workload is named by its run too."""
-    folders = [RunFolder(path) for path in paths]
-    if len({folder.path.resolve() for folder in folders}) < len(folders):
-        raise InputError("a run is named twice; name each once")
+    folders = open_folders(paths)
     kinds = {folder.manifest.kind for folder in folders}
     if len(kinds) > 1:
         warnings.warn("development runs and locked ones are shown together", stacklevel=2)
@@ -31,7 +29,7 @@ def load_runs(paths: Sequence[Path]) -> list[ScoreTable]:
     for done, folder in enumerate(folders):
         report("runs", done, len(folders))
         tables += [(folder, table) for table in score_tables(folder)]
-        _warn_of_missing(folder, [table for run, table in tables if run is folder])
+        warn_of_missing(folder, {table.method: len(table) for run, table in tables if run is folder})
     report("runs", len(folders), len(folders))
     if not tables:
         raise InputError("these runs have no records yet; run `eval` on them with --resume")
@@ -40,6 +38,14 @@ def load_runs(paths: Sequence[Path]) -> list[ScoreTable]:
         table if uses[table.method, table.workload] == 1 else replace(table, method=f"{folder.name}/{table.method}")
         for folder, table in tables
     ]
+
+
+def open_folders(paths: Sequence[Path]) -> list[RunFolder]:
+    """Open runs' folders, each once."""
+    folders = [RunFolder(path) for path in paths]
+    if len({folder.path.resolve() for folder in folders}) < len(folders):
+        raise InputError("a run is named twice; name each once")
+    return folders
 
 
 def check_comparable(paths: Sequence[Path]) -> None:
@@ -55,10 +61,11 @@ def check_comparable(paths: Sequence[Path]) -> None:
             )
 
 
-def _warn_of_missing(folder: RunFolder, tables: Sequence[ScoreTable]) -> None:
+def warn_of_missing(folder: RunFolder, records: Mapping[str, int], methods: Sequence[str] | None = None) -> None:
+    """Say where a run has not ended, of all its methods or of some."""
     queries = len(folder.manifest.questions.queries)
     for entry in folder.manifest.methods:
-        have = next((len(table) for table in tables if table.method == entry.name), 0)
-        if have < queries:
+        have = records.get(entry.name, 0)
+        if have < queries and (not methods or entry.name in methods):
             message = f"{folder.path}: {entry.name} has {have} of {queries} records; go on with `eval --resume`"
             warnings.warn(message, Unfinished, stacklevel=3)

@@ -35,11 +35,13 @@ class Navigator(dspy.Module):  # type: ignore[misc]
             for i, goal in enumerate(goals):
                 goal = chained(view, goal, known)
                 share = (view.tools.settings.navigation.candidates - spent) // (len(goals) - i)
-                vector = view.tools.query_vector(goal.text)
+                cosines = view.tools.graph.cosines(
+                    view.tools.query_vector(goal.text), view.tools.settings.navigation.reading
+                )
                 found = navigate(
                     view.tools.graph,
-                    vector,
-                    TraceScorer(view, goal, vector, self.score),
+                    cosines,
+                    TraceScorer(view, goal, cosines, self.score),
                     view.tools.settings.navigation,
                     budget=share,
                     avoid=taken,

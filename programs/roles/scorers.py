@@ -30,10 +30,10 @@ class Goal:
 class TraceScorer:
     """Scores candidate traces for one goal: the weighted mean of the configured scorers, each in [0, 1]."""
 
-    def __init__(self, view: View, goal: Goal, vector: Vectors, predictor: Any) -> None:
+    def __init__(self, view: View, goal: Goal, cosines: Vectors, predictor: Any) -> None:
         self._view = view
         self._goal = goal
-        self._vector = vector
+        self._cosines = cosines
         self._predictor = predictor
 
     def __call__(self, traces: Sequence[Trace]) -> list[float]:
@@ -48,9 +48,7 @@ class TraceScorer:
         return [self._view.tools.graph.text(trace[-1]) for trace in traces]
 
     def _embedding(self, traces: Sequence[Trace]) -> Any:
-        tools = self._view.tools
-        cosines = tools.graph.cosines(self._vector, tools.settings.navigation.reading)
-        return (1.0 + cosines[[trace[-1] for trace in traces]]) / 2.0
+        return (1.0 + self._cosines[[trace[-1] for trace in traces]]) / 2.0
 
     def _cross_encoder(self, traces: Sequence[Trace]) -> Any:
         scorer = self._view.tools.cross_encoder

@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from programs.models.journal import Journal, JournaledBackend
-from programs.models.language_model import LanguageModel
 from programs.models.runtime import Runtime
 from programs.runner.evaluation import Evaluation
 from programs.runner.execute import Execution, Listener
 from programs.runner.folder import OpenRun
 from programs.runner.summary import summarise
 from programs.workloads.manifest import AnyManifest
-
-
-def journaled(runtime: Runtime, journal: Journal) -> Runtime:
-    """Have a runtime's calls written down."""
-    auxiliary = LanguageModel(JournaledBackend(runtime.auxiliary.backend, journal))
-    same = runtime.reader is runtime.auxiliary
-    reader = auxiliary if same else LanguageModel(JournaledBackend(runtime.reader.backend, journal))
-    return replace(runtime, auxiliary=auxiliary, reader=reader)
 
 
 def evaluate(
@@ -42,7 +33,8 @@ def evaluate(
             place = out / "methods" / contender.name
             done = execution.take_up(contender.name)
             journal = Journal(place / "journal.jsonl", done)
-            method = contender.open(journaled(runtime, journal), evaluation.workload.name, place, evaluation.shared)
+            written = runtime.behind(partial(JournaledBackend, journal=journal))
+            method = contender.open(written, evaluation.workload.name, place, evaluation.shared)
             try:
                 execution.run(method, evaluation.queries, frozenset(done.values()))
             finally:

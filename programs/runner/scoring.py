@@ -16,11 +16,12 @@ from programs.runner.folder import RunFolder
 def score_tables(run: RunFolder) -> list[ScoreTable]:
     """Score a run in one pass, a table for each method in the manifest's order."""
     workload = run.manifest.questions.workload
-    tables = {table.method: table for table in collect_tables(workload, _pairs(run))}
+    tables = {table.method: table for table in collect_tables(workload, pairs(run))}
     return [_without_answers(run, tables[entry.name]) for entry in run.manifest.methods if entry.name in tables]
 
 
-def _pairs(run: RunFolder) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+def pairs(run: RunFolder) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """Give every record with its reference; one that the manifest lacks is refused, and one that comes twice."""
     references = run.references()
     methods = {entry.name for entry in run.manifest.methods}
     seen: set[tuple[str, str]] = set()

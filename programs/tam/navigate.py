@@ -38,7 +38,7 @@ class Navigation:
 
 def navigate(
     graph: TypedGraph,
-    query_vector: Vectors,
+    cosines: Vectors,
     score: Scorer,
     limits: NavigationSettings,
     budget: int | None = None,
@@ -46,10 +46,11 @@ def navigate(
 ) -> Navigation:
     """Search for completed traces; none of them ends in `avoid` unless all Evidence is in it.
 
+    `cosines` has one number a node, by which a level is thinned out before it is scored (`TypedGraph.cosines`).
+
     `budget` is this traversal's share of Cmax, where several share it. A budget too small to reach Evidence completes
     nothing.
     """
-    cosines = graph.cosines(query_vector, limits.reading)
     left = limits.candidates if budget is None else min(budget, limits.candidates)
     closed = exhausted(graph, avoid)
     beam: list[ScoredTrace] = [ScoredTrace((graph.root,), 0.0)]

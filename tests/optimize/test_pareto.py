@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optimize.pareto import RULE, choose, front, standard_error
+from optimize.pareto import RULE, choose, standard_error
 from optimize.questions import Questions
+from optimize.search_record import TrialRecord
+from optimize.search_record import front as front_of_lines
 from tests.optimize.parameter_world import make_examples, make_trial
 
 N = 12
@@ -25,6 +27,13 @@ trials = st.lists(st.tuples(values, costs), min_size=1, max_size=8).map(
 
 def mean(values):
     return questions.mean(values)
+
+
+def front(some, questions):
+    """Give the trials whose lines stand on the front that a search's page draws."""
+    by_number = {trial.number: trial for trial in some}
+    lines = [TrialRecord.model_validate(trial.line(questions)) for trial in some]
+    return [by_number[line.number] for line in front_of_lines(lines)]
 
 
 def test_of_trials_that_the_questions_can_not_tell_apart_the_cheapest_is_chosen():

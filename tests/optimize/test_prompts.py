@@ -6,6 +6,7 @@ import json
 import multiprocessing
 import random
 import time
+from functools import partial
 
 import pytest
 from typer.testing import CliRunner
@@ -18,6 +19,7 @@ from programs.methods.contender import Contender
 from programs.methods.indexes import Indexes
 from tests.optimize import killable_prompts
 from tests.optimize.prompt_world import MAGIC, READS, answers_with_the_word, instruction_of, make_runtime, settings_for
+from tests.support.dying import Killed, dying
 
 runner = CliRunner()
 processes = multiprocessing.get_context("forkserver")
@@ -242,20 +244,8 @@ def test_a_search_killed_at_random_instants_and_run_again_chooses_as_one_never_k
 
 @pytest.mark.parametrize("optimizer", ["gepa", "mipro", "bootstrap"])
 def test_no_completion_that_was_answered_before_a_kill_is_asked_for_again(optimizer, tmp_path):
-    class Killed(BaseException):
-        pass
-
     asked = []
-
-    def dies_after(calls):
-        def script(request):
-            if len(asked) == calls:
-                raise Killed
-            asked.append(request)
-            return killable_prompts.slowly_better(request)
-
-        return script
-
+    dies_after = partial(dying, killable_prompts.slowly_better, asked)
     for calls in (2, 7, 12):
         with pytest.raises(Killed):
             killable_prompts.search_once(str(tmp_path / "broken"), optimizer, dies_after(calls), latency=0)

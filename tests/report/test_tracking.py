@@ -21,16 +21,6 @@ def record(number: int, method: str = "staterag", **changes) -> dict:
     return row | {"status": "completed", "action": "RELEASE"} | changes
 
 
-@pytest.fixture
-def home(monkeypatch, tmp_path):
-    place = tmp_path / "home"
-    place.mkdir()
-    monkeypatch.setenv("HOME", str(place))
-    for name in [name for name in os.environ if name.startswith("WANDB_") and name != "WANDB_SERVICE"]:
-        monkeypatch.delenv(name)
-    return place
-
-
 def test_no_tracker_is_the_default_and_does_nothing(tmp_path):
     tracker = open_tracker(None, tmp_path)
     assert isinstance(tracker, NoTracker)

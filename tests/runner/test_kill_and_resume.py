@@ -7,11 +7,13 @@ import multiprocessing
 import random
 import sqlite3
 import time
+from functools import partial
 
 import pytest
 
 from programs.runner.evaluate import evaluate
 from tests.runner import killable
+from tests.support.dying import Killed, dying
 from tests.support.runs import make_evaluation, opinions, records_of, scripted_runtime, without_times
 
 KILLS = 25
@@ -114,20 +116,8 @@ def test_I8_no_call_that_was_answered_before_the_kill_is_made_again(tmp_path):
     manifest = evaluation.manifest()
     evaluate(evaluation, manifest, whole := scripted_runtime(), tmp_path / "whole")
 
-    class Killed(BaseException):
-        pass
-
     asked = []
-
-    def dies_after(calls):
-        def script(request):
-            if len(asked) == calls:
-                raise Killed
-            asked.append(request)
-            return opinions(request)
-
-        return script
-
+    dies_after = partial(dying, opinions, asked)
     limits = (3, 11, 20)
     for limit in limits:
         with pytest.raises(Killed):

@@ -47,8 +47,8 @@ def is_path(graph, trace):
     )
 
 
-def query(encoder):
-    return encoder.encode_queries(["red whale"])[0]
+def query(graph, encoder):
+    return graph.cosines(encoder.encode_queries(["red whale"])[0], "abstraction")
 
 
 @settings(max_examples=120, deadline=None)
@@ -57,7 +57,7 @@ def test_limits_hold_and_completed_traces_are_paths(graph_of, encoder, texts, li
     graph = graph_of(texts)
     avoid = data.draw(st.sets(st.integers(-2, len(graph) + 2)))
     graded = Graded()
-    found = navigate(graph, query(encoder), graded, limits, budget, avoid)
+    found = navigate(graph, query(graph, encoder), graded, limits, budget, avoid)
     cap = limits.candidates if budget is None else min(budget, limits.candidates)
     assert found.scored == sum(len(call) for call in graded.calls) <= cap
     assert found.levels == len(graded.calls) <= max(limits.depth, graph.depth)
@@ -82,7 +82,7 @@ def test_a_budget_of_one_a_level_completes_and_avoided_evidence_is_not_proposed(
     graph = graph_of(texts)
     avoid = data.draw(st.sets(st.sampled_from(graph.evidence_nodes)))
     limits = limits.model_copy(update={"candidates": max(limits.candidates, graph.depth)})
-    found = navigate(graph, query(encoder), Graded(), limits, avoid=avoid)
+    found = navigate(graph, query(graph, encoder), Graded(), limits, avoid=avoid)
     ends = {done.trace[-1] for done in found.completed}
     assert ends
     assert not ends & avoid or len(avoid) == graph.leaves
@@ -90,10 +90,10 @@ def test_a_budget_of_one_a_level_completes_and_avoided_evidence_is_not_proposed(
 
 def test_too_small_a_budget_completes_nothing(graph_of, encoder):
     graph = graph_of(["red fox", "blue whale"])
-    found = navigate(graph, query(encoder), Graded(), NavigationSettings(), budget=graph.depth - 1)
+    found = navigate(graph, query(graph, encoder), Graded(), NavigationSettings(), budget=graph.depth - 1)
     assert found.completed == ()
     assert found.scored == graph.depth - 1
-    nothing = navigate(graph, query(encoder), Graded(), NavigationSettings(), budget=0)
+    nothing = navigate(graph, query(graph, encoder), Graded(), NavigationSettings(), budget=0)
     assert (nothing.completed, nothing.scored, nothing.levels) == ((), 0, 0)
 
 
@@ -102,7 +102,7 @@ def test_a_wide_root_leaves_budget_for_the_levels_below(graph_of, encoder, tight
     graph = graph_of([f"w{3 * i} w{3 * i + 1} w{3 * i + 2}" for i in range(90)], flat)
     assert len(graph.children(graph.root)) > 32
     graded = Graded()
-    found = navigate(graph, query(encoder), graded, NavigationSettings())
+    found = navigate(graph, query(graph, encoder), graded, NavigationSettings())
     assert len(graded.calls[0]) == math.ceil(32 / 3)
     assert found.completed
 
@@ -113,16 +113,17 @@ def test_the_pre_rank_finds_the_topic_that_is_last_in_node_order(graph_of, encod
     graph = graph_of(texts, flat)
     wanted = encoder.encode_queries([texts[-1]])[0]
     found = navigate(
-        graph, wanted, lambda traces: [float(graph.vector(t[-1]) @ wanted) for t in traces], NavigationSettings()
+        graph,
+        graph.cosines(wanted, "abstraction"),
+        lambda traces: [float(graph.vector(t[-1]) @ wanted) for t in traces],
+        NavigationSettings(),
     )
     assert graph.text(found.completed[0].trace[-1]) == texts[-1]
 
 
 def test_equal_scores_are_resolved_by_node_order(graph_of, encoder):
     graph = graph_of(["red fox runs", "blue whale swims", "old sea sky"])
-    found = navigate(
-        graph, np.zeros(encoder.dimension, np.float32), lambda traces: [0.5] * len(traces), NavigationSettings()
-    )
+    found = navigate(graph, np.zeros(len(graph), np.float32), lambda traces: [0.5] * len(traces), NavigationSettings())
     traces = [done.trace for done in found.completed]
     assert traces == sorted(traces)
     assert traces[0][1] == min(graph.children(graph.root))
@@ -133,7 +134,7 @@ def test_the_best_completed_trace_is_first(graph_of, encoder):
     target = next(n for n in graph.evidence_nodes if "whale" in graph.text(n))
     found = navigate(
         graph,
-        query(encoder),
+        query(graph, encoder),
         lambda traces: [0.9 if "whale" in graph.text(t[-1]) else 0.1 for t in traces],
         NavigationSettings(),
     )
@@ -147,7 +148,7 @@ def test_traces_that_share_their_end_are_all_kept_and_scored_once(graph_of, enco
     assert shared
     wide = NavigationSettings(branch=8, beam=64, candidates=64)
     graded = Graded()
-    found = navigate(graph, query(encoder), graded, wide)
+    found = navigate(graph, query(graph, encoder), graded, wide)
     ends = [done.trace[-1] for done in found.completed]
     assert any(ends.count(node) > 1 for node in shared)
     assert all(len({t[-1] for t in call}) == len(call) for call in graded.calls)
@@ -156,7 +157,7 @@ def test_traces_that_share_their_end_are_all_kept_and_scored_once(graph_of, enco
 def test_all_evidence_avoided_serves_again(graph_of, encoder):
     graph = graph_of(["red fox"])
     assert exhausted(graph, graph.evidence_nodes) == frozenset()
-    found = navigate(graph, query(encoder), Graded(), NavigationSettings(), avoid=[1])
+    found = navigate(graph, query(graph, encoder), Graded(), NavigationSettings(), avoid=[1])
     assert found.completed[0].trace[-1] == 1
 
 
@@ -164,7 +165,7 @@ def test_all_evidence_avoided_serves_again(graph_of, encoder):
 def test_a_scorer_that_answers_badly_is_an_error(graph_of, encoder, answer):
     graph = graph_of(["red fox"])
     with pytest.raises(ValueError, match="the scorer"):
-        navigate(graph, query(encoder), lambda traces: answer, NavigationSettings())
+        navigate(graph, query(graph, encoder), lambda traces: answer, NavigationSettings())
 
 
 @settings(max_examples=40)
@@ -185,6 +186,6 @@ def test_read_by_evidence_a_traversal_ends_at_the_nearest_evidence(graph_of, enc
     vector = encoder.encode_queries([question])[0]
     limits = tight.navigation.model_copy(update={"reading": "evidence", "candidates": 64})
     cosines = graph.cosines(vector, "evidence")
-    found = navigate(graph, vector, lambda traces: [float(cosines[trace[-1]]) for trace in traces], limits)
+    found = navigate(graph, cosines, lambda traces: [float(cosines[trace[-1]]) for trace in traces], limits)
     leaves = [float(cosines[node]) for node in graph.evidence_nodes]
     assert cosines[found.completed[0].trace[-1]] == max(leaves)

@@ -39,7 +39,7 @@ def test_a_question_leads_to_a_document_that_supports_its_answer(sample_graph, b
     query = bge.encode_queries([example.query.question])[0]
     found = navigate(
         sample_graph,
-        query,
+        sample_graph.cosines(query, "abstraction"),
         lambda traces: [float(sample_graph.vector(trace[-1]) @ query) for trace in traces],
         NavigationSettings(),
     )
