@@ -1,4 +1,4 @@
-"""The compiled file of a search for parameters: what was chosen, how, and what it is worth beside the preset."""
+"""The compiled file of a search for parameters: what was chosen, how, and what it is worth beside the start."""
 
 from __future__ import annotations
 
@@ -29,14 +29,23 @@ def compiled_parameters(
     baseline: Measured,
     fixed: Mapping[str, Any],
 ) -> Compiled:
-    """Say what was chosen. `fixed` are settings that the whole search had and the preset has not."""
-    settings = search.contender.settings
+    """Say what was chosen. What the start's file says of its own choice goes on to be true of this one.
+
+    `fixed` are settings that the whole search had, and the preset and the start have not.
+    """
+    settings, start = search.contender.settings, search.contender.compiled
+    before = start.choice if start else None
     return Compiled(
         method=search.contender.name,
         preset=settings.preset,
-        parameters={**fixed, **search.space.overrides(chosen.parameters)},
+        parameters={
+            **(start.parameters if start else {}),
+            **fixed,
+            **search.space.overrides(chosen.parameters),
+        },
+        prompts=start.prompts if start else {},
         choice=Choice(
-            by=BY,
+            by=f"{before.by}, then {BY}" if before else BY,
             objective=objective_text(search.objective, settings.lifecycle.answer),
             rule=RULE,
             seed=search.seed,
@@ -44,11 +53,11 @@ def compiled_parameters(
             workloads=development.workloads,
             train=len(development.train),
             validation=len(development.validation),
-            seen=development.seen,
+            seen=before.seen.merge(development.seen) if before else development.seen,
             scores=scores_of(scores, settings.lifecycle.answer),
-            baseline=scores_of(baseline, settings.lifecycle.answer),
+            baseline=earliest(before, development, scores_of(baseline, settings.lifecycle.answer)),
             models=model_entries(settings),
-            spent=spent_on(trials),
+            spent=before.spent.plus(spent_on(trials)) if before else spent_on(trials),
         ),
     )
 
@@ -69,6 +78,15 @@ def scores_of(measured: Measured, read: bool) -> dict[str, dict[str, Interval]]:
         workload: {name: _interval(bounds) for name, bounds in measured.intervals(told, workload).items()}
         for workload in (*measured.workloads, MACRO)
     }
+
+
+def earliest(
+    before: Choice | None, development: Development, start: dict[str, dict[str, Interval]]
+) -> dict[str, dict[str, Interval]]:
+    """Give the scores that it all began with: the start's, or the start's own if it was measured on the same."""
+    if before is None:
+        return start
+    return before.baseline if before.development == development.digest else {}
 
 
 def spent_on(trials: Sequence[Trial]) -> Spent:

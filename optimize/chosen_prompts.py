@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from optimize.chosen_parameters import scores_of
+from optimize.chosen_parameters import earliest, scores_of
 from optimize.development import Development
 from optimize.optimizers import NAMES
 from optimize.prompt_search import Found
-from programs.methods.compiled import Choice, Compiled, Interval, Spent
+from programs.methods.compiled import Choice, Compiled, Spent
 from programs.methods.contender import Contender
 from programs.models.entry import model_entries
 
@@ -48,29 +48,18 @@ def compiled_prompts(
             validation=len(development.validation),
             seen=before.seen.merge(development.seen) if before else development.seen,
             scores=scores_of(found.chosen, start.settings.lifecycle.answer),
-            baseline=_baseline(before, development, scores_of(found.start, start.settings.lifecycle.answer)),
+            baseline=earliest(before, development, scores_of(found.start, start.settings.lifecycle.answer)),
             models=model_entries(start.settings),
-            spent=_spent(before, found),
+            spent=before.spent.plus(_spent(found)) if before else _spent(found),
         ),
     )
 
 
-def _baseline(
-    before: Choice | None, development: Development, start: dict[str, dict[str, Interval]]
-) -> dict[str, dict[str, Interval]]:
-    """Give the preset's own scores: the start's, or what the start's file says of it if the questions are the same."""
-    if before is None:
-        return start
-    return before.baseline if before.development == development.digest else {}
-
-
-def _spent(before: Choice | None, found: Found) -> Spent:
-    """Sum up what was spent, on the start's own search as well."""
-    earlier = before.spent if before else Spent(trials=0, queries=0, prompt_tokens=0, completion_tokens=0, seconds=0)
+def _spent(found: Found) -> Spent:
     return Spent(
-        trials=earlier.trials + found.candidates,
-        queries=earlier.queries + found.runs,
-        prompt_tokens=earlier.prompt_tokens + sum(call.prompt_tokens for call in found.calls),
-        completion_tokens=earlier.completion_tokens + sum(call.completion_tokens for call in found.calls),
-        seconds=round(earlier.seconds + sum(call.seconds for call in found.calls), 3),
+        trials=found.candidates,
+        queries=found.runs,
+        prompt_tokens=sum(call.prompt_tokens for call in found.calls),
+        completion_tokens=sum(call.completion_tokens for call in found.calls),
+        seconds=round(sum(call.seconds for call in found.calls), 3),
     )

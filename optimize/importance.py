@@ -112,7 +112,7 @@ def _ranks(trials: Sequence[TrialRecord], keys: Sequence[str], of: Objective) ->
 
 
 def _distribution(space: list[JsonValue] | Span | None, column: Sequence[JsonValue]) -> BaseDistribution:
-    """Say where a parameter's values come from. The preset's own value may lie outside of what was searched."""
+    """Say where a parameter's values come from. The start's own value may lie outside of what was searched."""
     from optuna.distributions import CategoricalDistribution, FloatDistribution
 
     numbers = _numbers(column)

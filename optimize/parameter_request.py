@@ -59,7 +59,7 @@ class Request(SearchRequest):
 
 def run_search(request: Request, open_models: Callable[[Settings], Runtime]) -> Trial:
     """Do what was asked for."""
-    contender = request.starting_from(None)
+    contender = request.contender()
     request.check(contender.settings)
     development = request.development()
     questions = Questions.sliced(development.validation, SLICES)
@@ -137,6 +137,7 @@ def described(
         "development": development.digest,
         "workloads": list(development.workloads),
         "models": [entry.model_dump(mode="json") for entry in model_entries(contender.settings)],
+        "start": contender.compiled.digest if contender.compiled else None,
     }
 
 

@@ -16,7 +16,7 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 def main(
     method: Annotated[str, typer.Option(help="the method whose parameters are chosen")],
     workload: Annotated[str, typer.Option(help="one workload or several, with commas; its development questions")],
-    trials: Annotated[int, typer.Option(help="settings to try, the preset's among them")],
+    trials: Annotated[int, typer.Option(help="settings to try, those that it starts from among them")],
     out: Annotated[Path, typer.Option(help="the compiled file to write")],
     data: Annotated[Path | None, typer.Option(help="the folder that holds the workloads' files")] = None,
     questions: Annotated[Path | None, typer.Option(help="a file of development questions")] = None,
@@ -31,6 +31,7 @@ def main(
     cheap: Annotated[bool, typer.Option(help="leave alone what makes an index ask a model again")] = False,
     workers: Annotated[int, typer.Option(help="questions at once")] = 1,
     search: Annotated[Path | None, typer.Option(help="the search's folder; runs/search/PRESET-METHOD")] = None,
+    start: Annotated[Path | None, typer.Option(help="a compiled file to start from, with its prompts")] = None,
     track: Annotated[str | None, typer.Option(help="wandb follows the trials, offline unless WANDB_MODE says")] = None,
 ) -> None:
     """Choose the parameters of a method on development questions, and write them to a compiled file.
@@ -59,6 +60,7 @@ def main(
             cheap=cheap,
             workers=workers,
             search=search,
+            start=start,
             track=track,
         )
         run_search(request, open_models)

@@ -21,7 +21,7 @@ ROUNDING = 1e-12
 
 
 def choose(trials: Sequence[Trial], questions: Questions) -> Trial:
-    """Pick a trial by the rule. There is always one: the preset is measured on all questions."""
+    """Pick a trial by the rule. There is always one: the start is measured on all questions."""
     complete = [trial for trial in trials if trial.state == "complete"]
     cost = {trial.number: questions.mean(trial.cost) for trial in complete}
     quality = {trial.number: questions.mean(trial.quality) for trial in complete}

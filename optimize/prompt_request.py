@@ -17,13 +17,11 @@ from optimize.chosen_prompts import COST, compiled_prompts
 from optimize.optimizers import check_optimizer
 from optimize.prompt_search import Found, Search, check, choose_prompts
 from optimize.search_request import SearchRequest
-from optimize.student import READER
 from optimize.study import COMPLETIONS, STUDY
 from optimize.summary import write_summary
 from programs.commands.terminal import err, out
 from programs.errors import InputError
-from programs.methods.compiled import read_compiled, write_compiled
-from programs.methods.contender import Contender
+from programs.methods.compiled import write_compiled
 from programs.models.backend import Backend
 from programs.models.runtime import Runtime, open_backend
 from programs.report.bars import bars
@@ -39,7 +37,6 @@ class Request(SearchRequest):
 
     optimizer: str
     budget: int
-    start: Path | None = None
     good: float = 1.0
     proposer_engine: str = "llama"
     proposer_model: str | None = None
@@ -49,16 +46,6 @@ class Request(SearchRequest):
     def kind(self) -> str:
         """Each optimiser has a folder of its own."""
         return f"-{self.optimizer}"
-
-    def contender(self) -> Contender:
-        """Take up what was compiled before, if it is of this preset and asks nobody who is not asked here."""
-        compiled = read_compiled(self.start, self.method) if self.start else None
-        start = self.starting_from(compiled)
-        if compiled is not None and compiled.preset != start.settings.preset:
-            raise InputError(f"{self.start}: compiled for the preset {compiled.preset}; add --preset {compiled.preset}")
-        if compiled is not None and not self.reader and any(name.startswith(READER) for name in compiled.prompts):
-            raise InputError(f"{self.start}: has a prompt for the reader, who is not asked; add --reader")
-        return start
 
     def proposer(self) -> Backend | None:
         """Open the model that proposes instructions, if it is one of its own."""

@@ -27,10 +27,10 @@ def is_beaten(quality: Sequence[float], by: Trial, questions: Questions) -> bool
     return not math.isnan(difference.high) and difference.high < 0
 
 
-def expected(trial: Trial, preset: Trial, questions: Questions) -> tuple[float, float]:
+def expected(trial: Trial, start: Trial, questions: Questions) -> tuple[float, float]:
     """Say what a trial comes to on all questions, which for one that was given up is an estimate.
 
-    What it was worth more than the preset on the questions that it was asked, it is taken to be worth more on all: a
+    What it was worth more than the start on the questions that it was asked, it is taken to be worth more on all: a
     sampler that never heard of such trials would go on proposing their like.
     """
     asked = len(trial.quality)
@@ -38,6 +38,6 @@ def expected(trial: Trial, preset: Trial, questions: Questions) -> tuple[float, 
         return questions.mean(trial.quality), questions.mean(trial.cost)
     more = [
         questions.mean(whole) + questions.mean(ours) - questions.mean(whole[:asked])
-        for ours, whole in ((trial.quality, preset.quality), (trial.cost, preset.cost))
+        for ours, whole in ((trial.quality, start.quality), (trial.cost, start.cost))
     ]
     return more[0], more[1]

@@ -20,7 +20,7 @@ WIDEST = 80
 
 
 def ranking(search: ParameterSearch, trials: Sequence[Trial], chosen: Trial) -> Table:
-    """Show the best trials, and the chosen one and the preset wherever they stand."""
+    """Show the best trials, and the chosen one and the start wherever they stand."""
     questions, objective = search.questions, search.objective
     complete = [trial for trial in trials if trial.state == "complete"]
     ranked = sorted(complete, key=lambda t: (-questions.mean(t.quality), questions.mean(t.cost), t.number))
@@ -29,10 +29,10 @@ def ranking(search: ParameterSearch, trials: Sequence[Trial], chosen: Trial) -> 
     title = ", ".join([f"{len(trials)} trials on {len(questions)} questions", *others])
     labels = [METRICS[name].label for name in (objective.quality, objective.cost)]
     table = Table("rank", "trial", *labels, title=title)
-    table.add_column("other than the preset", max_width=WIDEST)
+    table.add_column("other than the start", max_width=WIDEST)
     for rank, trial in enumerate(ranked, start=1):
         if rank <= SHOWN or trial.number in (chosen.number, 0):
-            names = [name for name, shown in (("chosen", trial is chosen), ("preset", trial.number == 0)) if shown]
+            names = [name for name, shown in (("chosen", trial is chosen), ("start", trial.number == 0)) if shown]
             table.add_row(
                 str(rank),
                 Text(" ".join([str(trial.number), *names]), style="bold" if trial is chosen else ""),
@@ -43,17 +43,17 @@ def ranking(search: ParameterSearch, trials: Sequence[Trial], chosen: Trial) -> 
     return table
 
 
-def differing(trial: Trial, preset: Trial) -> str:
-    """Write the parameters that are not as in the preset."""
-    others = {key: value for key, value in trial.parameters.items() if value != preset.parameters[key]}
+def differing(trial: Trial, start: Trial) -> str:
+    """Write the parameters that are not as in the start."""
+    others = {key: value for key, value in trial.parameters.items() if value != start.parameters[key]}
     return ", ".join(f"{key}={value if isinstance(value, str) else json.dumps(value)}" for key, value in others.items())
 
 
 def gain(search: ParameterSearch, scores: Measured, baseline: Measured) -> str:
-    """Say what the choice is worth more than the preset, question by question."""
+    """Say what the choice is worth more than the start, question by question."""
     said = []
     for metric, decimals in ((search.objective.quality, 3), (search.objective.cost, 0)):
         found = scores.against(baseline, metric)
         bounds = "" if math.isnan(found.low) else f" [{found.low:+,.{decimals}f}, {found.high:+,.{decimals}f}]"
         said.append(f"{METRICS[metric].label} {found.difference:+,.{decimals}f}{bounds}")
-    return ", ".join(said) + " against the preset"
+    return ", ".join(said) + " against the start"

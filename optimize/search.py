@@ -31,7 +31,7 @@ from programs.settings import Settings
 from programs.workloads.query import Example
 
 STARTUP = 10
-"""Trials that are drawn at random before the sampler learns from them, the preset among them."""
+"""Trials that are drawn at random before the sampler learns from them, the start among them."""
 
 QUALITIES = ("answer", "evidence")
 """Groups of metrics that a method is to be good at."""
@@ -110,8 +110,8 @@ class ParameterSearch:
     def _next(self, before: Sequence[Trial], progress: Progress) -> Trial:
         number = len(before)
         if number == 0:
-            preset = Trial(0, "complete", self.space.preset(), self.space.preset_settings())
-            return self._defined(self._tried(preset, before, progress))
+            start = Trial(0, "complete", self.space.start(), self.space.start_settings())
+            return self._defined(self._tried(start, before, progress))
         drawn = propose(self.space, before, self.questions, number, self.seed, STARTUP)
         trial = Trial(number, "complete", drawn, self.space.settings_of(drawn))
         same = next((other for other in before if other.parameters == trial.parameters), None)

@@ -131,7 +131,7 @@ def _draw_parameters(
 
 
 def _name_points(figure: Figure, axes: Axes, search: SearchRecord, priced: Sequence[TrialRecord]) -> None:
-    """Write names beside the preset and the chosen trial, off the other points and the line."""
+    """Write names beside the start and the chosen trial, off the other points and the line."""
     labels = [
         Label(text, trial.cost, trial.quality, mark.colour, "bold")
         for trial, mark, text in named(search)

@@ -42,17 +42,17 @@ def search_page(search: SearchRecord, importance: Importance, title: str, svg: s
 
 
 def _outcome(search: SearchRecord) -> list[Element]:
-    """Say what was chosen and by which rule, with what it gives beside what the preset gives."""
+    """Say what was chosen and by which rule, with what it gives beside what the start gives."""
     about, chosen = search.about, search.chosen
     aim = f"{metric_label(about.quality)} is to be high, {metric_label(about.cost)} low."
     if chosen is None:
         said = "Nothing is chosen: the search is under way, or no trial was measured on all questions."
         return [element("p", aim), element("p", said)]
-    choice = "the preset as it is" if chosen.number == 0 else f"trial {chosen.number}"
+    choice = "the start as it is" if chosen.number == 0 else f"trial {chosen.number}"
     paragraphs = [element("p", "Chosen: ", element("strong", choice), f". {aim}")]
     if about.rule:
         paragraphs.append(element("p", f"Rule: {about.rule}"))
-    compared = {"preset": search.preset, "chosen": chosen}
+    compared = {"start": search.start, "chosen": chosen}
     places = ["all", *search.workloads]
     heads = ["", *(f"{workload_label(place)}: {label}" for place in places for label in _labels(search))]
     rows: list[list[Content]] = [
@@ -70,7 +70,7 @@ def _changes(search: SearchRecord) -> list[Element]:
     if not changed or first.number != 0:
         return []
     rows = [[code(key), code(_shown(first.parameters.get(key))), code(_shown(changed[key]))] for key in changed]
-    return [element("h2", "What the choice changes"), table(["setting", "preset", "chosen"], rows, range(0))]
+    return [element("h2", "What the choice changes"), table(["setting", "start", "chosen"], rows, range(0))]
 
 
 def _best(search: SearchRecord) -> list[Element]:
@@ -92,14 +92,14 @@ def _best(search: SearchRecord) -> list[Element]:
     ]
     marked = next((at for at, trial in enumerate(ranked) if trial.chosen), None)
     said = f"The best {len(ranked)} of {len(search.complete):,} that were measured on all questions."
-    listed = table([*heads, "against the preset"], rows, range(len(heads)), marked)
+    listed = table([*heads, "against the start"], rows, range(len(heads)), marked)
     return [element("h2", "Best trials"), element("p", said, kind="soft"), listed]
 
 
 def _notes(search: SearchRecord, trial: TrialRecord) -> list[Content]:
     """Say what a trial is, and what it changes."""
     edge = front(search.complete)
-    names = {"chosen": trial.chosen, "the preset": trial.number == 0, "not beaten in both": trial in edge}
+    names = {"chosen": trial.chosen, "the start": trial.number == 0, "not beaten in both": trial in edge}
     said = "".join(f"{name}; " for name, holds in names.items() if holds)
     changes = ", ".join(f"{key} = {value_text(value)}" for key, value in search.differences(trial).items())
     return [said, code(changes)] if changes and trial.number else [said.removesuffix("; ")]

@@ -61,7 +61,7 @@ class Objectives(BaseModel):
 
 
 class TrialRecord(Objectives):
-    """One setting of the parameters, and what it gave. Trial 0 is the preset as it is."""
+    """One setting of the parameters, and what it gave. Trial 0 is where the search starts."""
 
     number: NonNegativeInt
     state: Literal["complete", "pruned", "failed"]
@@ -101,8 +101,8 @@ class SearchRecord:
         return next((trial for trial in self.trials if trial.chosen), None)
 
     @property
-    def preset(self) -> TrialRecord | None:
-        """The preset as it is, if it could be measured."""
+    def start(self) -> TrialRecord | None:
+        """Where the search starts, if it could be measured."""
         return next((trial for trial in self.complete if trial.number == 0), None)
 
     @property
@@ -124,9 +124,9 @@ class SearchRecord:
         return sum(trial.state == state for trial in self.trials)
 
     def differences(self, trial: TrialRecord) -> dict[str, JsonValue]:
-        """Give the parameters of a trial that are not as in the preset; all, where that was not measured."""
-        preset = self.trials[0].parameters if self.trials and self.trials[0].number == 0 else {}
-        return {key: value for key, value in trial.parameters.items() if key not in preset or preset[key] != value}
+        """Give the parameters of a trial that are not as at the start; all, where that was not measured."""
+        start = self.trials[0].parameters if self.trials and self.trials[0].number == 0 else {}
+        return {key: value for key, value in trial.parameters.items() if key not in start or start[key] != value}
 
 
 def read_search(folder: Path) -> SearchRecord:

@@ -10,7 +10,7 @@ from typing import Any
 
 from optimize.development import TRAIN, Development, open_development
 from programs.errors import InputError
-from programs.methods.compiled import Compiled
+from programs.methods.compiled import READER, read_compiled
 from programs.methods.contender import Contender
 from programs.methods.registry import method_class
 from programs.settings import Settings, load_settings
@@ -37,6 +37,7 @@ class SearchRequest:
     quality: str | None = None
     workers: int = 1
     search: Path | None = None
+    start: Path | None = None
 
     @property
     def kind(self) -> str:
@@ -53,12 +54,18 @@ class SearchRequest:
         """The quality to search by."""
         return self.quality or ("f1" if self.reader else "title_mention")
 
-    def starting_from(self, compiled: Compiled | None) -> Contender:
-        """Settle what the search starts from: preset, then compiled parameters, then --set; memory is per query."""
+    def contender(self) -> Contender:
+        """Settle what the search starts from: preset, then the start's parameters, then --set; memory is per query."""
         method_class(self.method)
+        compiled = read_compiled(self.start, self.method) if self.start else None
         chosen = compiled.overrides if compiled else []
         always = ["memory.keep_global=false", f"lifecycle.answer={'true' if self.reader else 'false'}"]
-        return Contender(self.method, load_settings(self.preset, [*chosen, *self.overrides, *always]), compiled)
+        settings = load_settings(self.preset, [*chosen, *self.overrides, *always])
+        if compiled is not None and compiled.preset != settings.preset:
+            raise InputError(f"{self.start}: compiled for the preset {compiled.preset}; add --preset {compiled.preset}")
+        if compiled is not None and not self.reader and any(name.startswith(READER) for name in compiled.prompts):
+            raise InputError(f"{self.start}: has a prompt for the reader, who is not asked; add --reader")
+        return Contender(self.method, settings, compiled)
 
     def development(self) -> Development:
         """Open the development questions."""

@@ -196,11 +196,11 @@ class Space:
         """The keys that no index depends on."""
         return tuple(parameter.key for parameter in self.parameters if parameter.online)
 
-    def preset(self) -> dict[str, Drawn]:
+    def start(self) -> dict[str, Drawn]:
         """Say what would have to be drawn to get the settings that the search starts from."""
         return {parameter.key: parameter.drawn(self.settings) for parameter in self.parameters}
 
-    def preset_settings(self) -> dict[str, Any]:
+    def start_settings(self) -> dict[str, Any]:
         """Give the parameters' own values in those settings."""
         return {parameter.key: value_at(self.settings, parameter.key) for parameter in self.parameters}
 

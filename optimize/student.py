@@ -15,13 +15,12 @@ import dspy
 
 from optimize.bench import Bench, Prompts
 from optimize.witness import plain
-from programs.methods.compiled import Prompt
+from programs.methods.compiled import READER, Prompt
 from programs.methods.program import Program
 from programs.models.adapter import TemplateAdapter
 from programs.models.backend import Backend, ChatMessage
 from programs.workloads.query import Example
 
-READER = "reader."
 DEMO_SHARE = 4
 """Demonstrations may take this part of a model's context: a quarter."""
 

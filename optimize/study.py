@@ -28,7 +28,13 @@ DEVELOPMENT = "development.json"
 NAME = "parameters"
 MAY_CHANGE = ("trials", "rule")
 """What a search may be gone on with another of."""
-WORDS = {"development": "development questions", "settings": "settings", "space": "space", "models": "models"}
+WORDS = {
+    "development": "development questions",
+    "settings": "settings",
+    "space": "space",
+    "models": "models",
+    "start": "start",
+}
 
 
 class Study:

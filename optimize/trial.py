@@ -15,7 +15,7 @@ State = Literal["complete", "pruned", "failed"]
 
 @dataclass(frozen=True)
 class Trial:
-    """A finished trial. Trial 0 is the preset as it is."""
+    """A finished trial. Trial 0 is where the search starts: the preset, or the file that it was given."""
 
     number: int
     state: State

@@ -51,16 +51,16 @@ class Mark:
 COMPLETE = Mark("Complete", BLUE, "o", 4.0, 0.6)
 PRUNED = Mark("Pruned, on the questions it saw", GREY, "x", 3.0, 0.7, 1)
 FAILED = Mark("Failed", DARK, "|", 5.0)
-PRESET = Mark("Preset as it is", ORANGE, "s", 5.5, layer=5)
+START = Mark("Preset as it is", ORANGE, "s", 5.5, layer=5)
 CHOSEN = Mark("Chosen", VERMILLION, "D", 6.0, layer=6)
 
 
 def named(search: SearchRecord) -> list[tuple[TrialRecord, Mark, str]]:
     """Give the trials that have a name of their own, as they are marked and called."""
-    chosen, preset = search.chosen, search.preset
-    if chosen is not None and chosen is preset:
-        return [(chosen, CHOSEN, "preset, chosen")]
-    found = [(preset, PRESET, "preset")] if preset else []
+    chosen, start = search.chosen, search.start
+    if chosen is not None and chosen is start:
+        return [(chosen, CHOSEN, "start, chosen")]
+    found = [(start, START, "start")] if start else []
     return found + ([(chosen, CHOSEN, f"chosen, trial {chosen.number}")] if chosen and chosen.complete else [])
 
 

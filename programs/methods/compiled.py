@@ -22,6 +22,9 @@ from programs.models.entry import ModelEntry, model_entries, named_models
 from programs.settings import Settings, preset_names
 from programs.workloads.seen import Seen
 
+READER = "reader."
+"""How the names of the shared reader's predictors begin."""
+
 
 class Frozen(BaseModel):
     """A part of a compiled file."""
@@ -47,6 +50,16 @@ class Spent(Frozen):
     completion_tokens: int = Field(ge=0)
     seconds: float = Field(ge=0)
 
+    def plus(self, later: Spent) -> Spent:
+        """Add what was spent afterwards."""
+        return Spent(
+            trials=self.trials + later.trials,
+            queries=self.queries + later.queries,
+            prompt_tokens=self.prompt_tokens + later.prompt_tokens,
+            completion_tokens=self.completion_tokens + later.completion_tokens,
+            seconds=round(self.seconds + later.seconds, 3),
+        )
+
 
 class Choice(Frozen):
     """How a compiled program was chosen."""
@@ -61,7 +74,7 @@ class Choice(Frozen):
     validation: int = Field(ge=1, description="questions that were chosen by")
     seen: Seen
     scores: dict[str, dict[str, Interval]] = Field(description="workload, or macro, to metric, on validation")
-    baseline: dict[str, dict[str, Interval]] = Field({}, description="the same for the preset as it is")
+    baseline: dict[str, dict[str, Interval]] = Field({}, description="the same for what the search started from")
     models: tuple[ModelEntry, ...]
     spent: Spent
 
@@ -99,15 +112,17 @@ class Compiled(Frozen):
         return hashlib.sha256(self.model_dump_json(exclude={"choice"}).encode()).hexdigest()
 
     def load_into(self, program: Program) -> None:
-        """Give a program its prompts. Every predictor that the file names must be there."""
+        """Give a program its prompts. Every predictor that the file names must be there, but a reader nobody asks."""
         predictors = dict(program.named_predictors())
-        strange = sorted(set(self.prompts) - set(predictors))
+        reads = program.settings.lifecycle.answer
+        prompts = {name: prompt for name, prompt in self.prompts.items() if reads or not name.startswith(READER)}
+        strange = sorted(set(prompts) - set(predictors))
         if strange:
             raise InputError(
                 f"the compiled {self.method} has prompts for {', '.join(strange)}; "
                 f"the program asks {', '.join(predictors)}: compile it again, or run it without by --compiled none"
             )
-        for name, prompt in self.prompts.items():
+        for name, prompt in prompts.items():
             predictor = predictors[name]
             predictor.signature = predictor.signature.with_instructions(prompt.instructions)
             predictor.demos = [_demo(predictor.signature, demo) for demo in prompt.demos]

@@ -6,12 +6,12 @@ here such a step is spent (D9). The answer that ends a trajectory is thrown away
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 import dspy
 import numpy as np
 
+from programs.documents.sentences import sentences_of
 from programs.methods.indexes import Indexes
 from programs.methods.program import EvidenceProgram, QueryRun
 from programs.methods.regions import RegionIndex, region_index
@@ -23,7 +23,6 @@ from programs.state import EvidenceRecord
 from programs.tam.segment import Region
 from signatures.baselines.react import Step, TakeStep
 
-END = re.compile(r"(?<=[.!?؟۔।])\s+|(?<=[。！？])\s*|\n+")
 UNREADABLE = "Invalid action."
 
 
@@ -120,11 +119,6 @@ class Library:
             similarity = vectors @ self._encoder.encode_queries([phrase])[0]
             first = int(np.argmax(np.convolve(similarity, np.ones(self._sentences), "valid")))
         return " ".join(sentences[first : first + self._sentences])
-
-
-def sentences_of(text: str) -> list[str]:
-    """Split a text after full stops and at line ends."""
-    return [part.strip() for part in END.split(text) if part.strip()]
 
 
 def rendered(number: int, step: Step | None, observation: str) -> str:

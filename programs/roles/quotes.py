@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 
+from programs.documents.sentences import sentences_of
 from programs.roles.view import View
 
 RECORDS = 3
@@ -14,8 +13,6 @@ SENTENCES = 2
 """Sentences quoted together: "It was founded by …" says little without the sentence before it."""
 LONGEST = 300
 """Characters of a sentence that are quoted, since not every text has full stops."""
-
-END = re.compile(r"(?<=[.!?。！？])\s+|\n+")
 
 
 def quotes(view: View) -> list[str]:
@@ -27,7 +24,7 @@ def quotes(view: View) -> list[str]:
 
 def telling(view: View, wanted: str, text: str) -> str:
     """Pick the sentences of a text, next to each other, that bear most on what is wanted."""
-    sentences = [part.strip()[:LONGEST] for part in END.split(text) if part.strip()]
+    sentences = [sentence[:LONGEST] for sentence in sentences_of(text)]
     if len(sentences) <= SENTENCES:
         return " ".join(sentences)
     windows = [" ".join(sentences[i : i + SENTENCES]) for i in range(len(sentences) - SENTENCES + 1)]

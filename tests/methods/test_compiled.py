@@ -9,10 +9,13 @@ import pytest
 from pydantic import ValidationError
 
 from programs.errors import InputError
-from programs.methods.compiled import Interval, read_compiled, write_compiled
+from programs.methods.compiled import Compiled, Interval, Prompt, read_compiled, write_compiled
+from programs.methods.contender import Contender
+from programs.methods.indexes import Indexes
 from programs.models import entry
 from programs.models.entry import model_entries
 from programs.settings import load_settings
+from tests.support.runs import scripted_runtime
 from tests.support.selections import altered, compiled_on, develop, row, write_data
 
 
@@ -79,3 +82,20 @@ def test_the_models_of_the_preset_itself_are_the_ones_that_it_was_chosen_with(de
         "encoder",
         "cross_encoder",
     ]
+
+
+@pytest.mark.parametrize(("answer", "prompts"), [(True, {"reader.answer"}), (False, set())])
+def test_a_prompt_for_the_reader_is_left_out_where_no_reader_is_asked(answer, prompts):
+    instructions = {"reader.answer": Prompt(instructions="Read slowly.")}
+    compiled = Compiled(method="vanilla", preset="tiny", prompts=instructions)
+    runtime = scripted_runtime(load_settings("tiny", [f"lifecycle.answer={str(answer).lower()}"]))
+    program = Contender("vanilla", runtime.settings, compiled).open_over(Indexes(), runtime, "ask")
+    told = {name for name, one in program.named_predictors() if one.signature.instructions == "Read slowly."}
+    assert told == prompts
+
+
+def test_a_prompt_for_a_role_that_the_program_lacks_is_refused():
+    compiled = Compiled(method="vanilla", preset="tiny", prompts={"planner.propose": Prompt(instructions="Plan.")})
+    runtime = scripted_runtime(load_settings("tiny"))
+    with pytest.raises(InputError, match=r"has prompts for planner\.propose; the program asks reader\.answer"):
+        Contender("vanilla", runtime.settings, compiled).open_over(Indexes(), runtime, "ask")

@@ -12,7 +12,7 @@ from programs.contract import check_provenance
 from programs.documents.collection import Collection, Source
 from programs.methods.indexes import Indexes
 from programs.methods.program import NO_EVIDENCE
-from programs.methods.react import Library, ReAct, latest, sentences_of
+from programs.methods.react import Library, ReAct, latest
 from programs.methods.regions import RegionIndex
 from programs.models.backend import TransportFault
 from programs.models.language_model import LanguageModel
@@ -198,11 +198,6 @@ def test_a_sentence_that_two_overlapping_regions_share_is_one_result():
     shelf = Library(index, encoder, 2, 5)
     shelf.search("the dome")
     assert shelf.lookup("dome") == "(Result 1 / 1) the dome."
-
-
-def test_sentences_end_at_the_full_stops_of_other_scripts_too():
-    assert sentences_of("圆顶里有透镜。渡船在码头！\n好吗？") == ["圆顶里有透镜。", "渡船在码头！", "好吗？"]
-    assert sentences_of("أين القبة؟ هنا.") == ["أين القبة؟", "هنا."]
 
 
 @given(steps=st.lists(st.text(alphabet="ab \n", max_size=30), max_size=6), budget=st.integers(1, 20))

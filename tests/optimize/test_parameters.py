@@ -16,7 +16,7 @@ from optimize.development import open_development
 from optimize.parameter_request import Request, run_search
 from optimize.search_record import read_search
 from programs.errors import InputError
-from programs.methods.compiled import read_compiled
+from programs.methods.compiled import Compiled, Prompt, read_compiled, write_compiled
 from programs.settings import load_settings
 from tests.optimize import killable_parameters
 from tests.optimize.parameter_world import SCRIPTED, request, run, write_longbench
@@ -109,6 +109,50 @@ def test_the_same_search_chooses_the_same_and_writes_the_same_file(data):
         run(data, search=data / name, out=data / f"{name}.json", method="staterag", trials=4, limit=6)
     assert lines_of(data / "one") == lines_of(data / "two")
     assert compiled_of(data / "one.json") == compiled_of(data / "two.json")
+
+
+def write_start(data, **parts):
+    path = data / "start.json"
+    write_compiled(path, Compiled(**{"method": "staterag", "preset": "tiny", **parts}))
+    return path
+
+
+def test_a_search_starts_from_a_compiled_file_and_hands_its_prompts_on(data):
+    prompts = {"planner.propose": Prompt(instructions="You are the Planner. Name what must be looked up.")}
+    start = write_start(data, parameters={"navigation.beam": 7, "memory.similar_plans": 1}, prompts=prompts)
+    said = []
+
+    def told(request):
+        said.append(request.messages[0].content)
+        return opinions(request)
+
+    chosen = run(data, script=told, start=start, method="staterag", trials=3, limit=4)
+    first = lines_of(data / "search")[0]
+    compiled = read_compiled(data / "out" / "compiled.json", "staterag")
+    assert first["parameters"]["navigation.beam"] == 7
+    assert any("Name what must be looked up." in text for text in said)
+    assert compiled.prompts == prompts
+    assert compiled.parameters["memory.similar_plans"] == 1
+    assert compiled.parameters["navigation.beam"] == chosen.parameters["navigation.beam"]
+
+
+def test_what_a_start_has_seen_and_cost_goes_on_to_count(data):
+    run(data, workload="longbench/hotpotqa", method="vanilla", trials=2, out=data / "first.json")
+    run(data, workload="longbench/musique", method="vanilla", trials=3, start=data / "first.json", search=data / "next")
+    first = read_compiled(data / "first.json", "vanilla").choice
+    both = read_compiled(data / "out" / "compiled.json", "vanilla").choice
+    assert set(both.seen.questions) > set(first.seen.questions)
+    assert both.spent.trials == 5
+    assert both.by == "optuna TPE, then optuna TPE"
+    assert both.baseline == {}  # the first search's start was never asked these questions
+
+
+def test_a_start_and_none_are_two_searches(data):
+    start = write_start(data, method="vanilla", prompts={"reader.answer": Prompt(instructions="Read.")})
+    options = {"method": "vanilla", "trials": 1, "reader": True, "limit": 3}
+    run(data, start=start, **options)
+    with pytest.raises(InputError, match="other start"):
+        run(data, **options)
 
 
 def test_several_workers_choose_what_one_chooses(data):
@@ -220,6 +264,7 @@ def test_another_search_in_the_same_folder_is_refused(data, other, message):
         ({"overrides": [*SCRIPTED, "tam.nothing=1"]}, "tam.nothing"),
         ({"track": "paper"}, "no tracker"),
         ({"out": Path()}, "is a folder"),
+        ({"start": Path("nowhere.json")}, "can't be read"),
     ],
 )
 def test_what_can_not_be_done_is_said_before_a_model_is_loaded(data, other, message):
@@ -256,8 +301,8 @@ def test_the_command_prints_the_ranking_and_where_the_choice_is(command, data):
     assert result.exit_code == 0, result.output
     assert "6 trials on 16 questions" in result.output
     assert "chosen" in result.output
-    assert "preset" in result.output
-    assert "against the preset" in result.output
+    assert "start" in result.output
+    assert "against the start" in result.output
     assert (data / "c.json").is_file()
 
 

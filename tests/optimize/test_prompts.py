@@ -132,8 +132,8 @@ def test_a_search_goes_on_from_a_compiled_file_and_adds_what_that_one_cost_and_s
 def test_the_folder_of_the_search_can_be_read_like_one_over_parameters(asked, questions, tmp_path):
     choose(tmp_path, questions)
     search = read_search(tmp_path / "search")
-    assert search.preset.parameters == {"reader.answer": "start"}
-    assert (search.preset.quality, search.chosen.quality) == (0.0, 1.0)
+    assert search.start.parameters == {"reader.answer": "start"}
+    assert (search.start.quality, search.chosen.quality) == (0.0, 1.0)
     assert search.chosen.parameters == {"reader.answer": "1"}
     assert (tmp_path / "search/search.html").exists()
     full = json.loads((tmp_path / "search/prompts.json").read_text())

@@ -31,14 +31,14 @@ def test_a_whole_search_shows_history_front_importance_and_parameters(tmp_path):
     found = texts(figure)
     for panel in ("The search", "What quality costs", "Importance (fANOVA)", "navigation.\npaths"):
         assert panel in found
-    assert "preset" in found
+    assert "start" in found
     assert any(text.startswith("chosen, trial ") for text in found)
 
 
 def test_one_trial_is_the_preset_and_chosen(tmp_path):
     figure, _ = draw(tmp_path, [line(0, chosen=True)])
     assert len(figure.axes) == 2
-    assert "preset, chosen" in texts(figure)
+    assert "start, chosen" in texts(figure)
 
 
 @pytest.mark.parametrize("state", ["pruned", "failed"])

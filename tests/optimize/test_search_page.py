@@ -104,7 +104,7 @@ def test_a_search_in_which_nothing_can_be_compared_says_so(tmp_path, state):
 
 def test_one_trial_is_the_preset_as_it_is(tmp_path):
     text = Read(made(tmp_path, [line(0, chosen=True)])).text
-    assert "Chosen: the preset as it is" in text
+    assert "Chosen: the start as it is" in text
     assert "Too few trials to tell" in text
     assert "What the choice changes" not in text
 

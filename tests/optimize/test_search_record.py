@@ -30,7 +30,7 @@ def test_trials_are_counted_ranked_and_told_apart(tmp_path):
     search = read_search(write(tmp_path, rows))
     assert [search.count(state) for state in ("complete", "pruned", "failed")] == [3, 1, 1]
     assert [trial.number for trial in search.ranked] == [2, 1, 0]
-    assert (search.chosen.number, search.preset.number) == (2, 0)
+    assert (search.chosen.number, search.start.number) == (2, 0)
     assert search.differences(search.chosen) == {"navigation.paths": "plan"}
     assert search.varied == ["navigation.paths", "navigation.beam"]
     assert search.workloads == ["longbench/hotpotqa"]
@@ -45,7 +45,7 @@ def test_numbers_that_are_none_are_not_compared(tmp_path):
     search = read_search(write(tmp_path, [line(0, float("nan")), line(1, None), line(2, 0.4, float("inf"))]))
     assert [trial.number for trial in search.complete] == [2]
     assert search.complete[0].cost is None
-    assert search.preset is None
+    assert search.start is None
 
 
 def test_a_last_line_that_was_cut_short_is_no_trial(tmp_path):

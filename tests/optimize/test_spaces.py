@@ -57,9 +57,9 @@ def test_a_parameter_is_a_setting_and_is_accepted_at_its_ends(method, parameter)
 def test_a_space_has_room_for_every_preset_and_its_ends_go_together(method, preset):
     settings = load_settings(preset)
     space = space_of(method, settings)
-    assert space.applied(space.preset_settings()) == settings
+    assert space.applied(space.start_settings()) == settings
     known = distributions(space)
-    for key, value in space.preset().items():
+    for key, value in space.start().items():
         assert known[key]._contains(known[key].to_internal_repr(value)), key
     for end in (0, 1):
         space.applied(space.settings_of(draws(space, end)))
@@ -68,7 +68,7 @@ def test_a_space_has_room_for_every_preset_and_its_ends_go_together(method, pres
 @pytest.mark.parametrize("method", SPACES)
 def test_what_would_draw_the_preset_gives_the_preset(method):
     space = space_of(method, load_settings("embedded"))
-    assert space.settings_of(space.preset()) == space.preset_settings()
+    assert space.settings_of(space.start()) == space.start_settings()
 
 
 def test_a_search_that_asks_no_cross_encoder_does_not_vary_what_needs_one():
@@ -116,7 +116,7 @@ def test_a_space_makes_room_for_a_preset_outside_of_it():
     described = space.described()
     assert described["tam.region_tokens"] == [96, 128, 192, 256, 384, 300]
     assert described["retriever.minimum"] == {"low": 0.0, "high": 0.9}
-    assert space.settings_of(space.preset())["vanilla.k"] == 40
+    assert space.settings_of(space.start())["vanilla.k"] == 40
 
 
 def test_a_threshold_is_searched_near_the_one_that_suits_the_encoder():
@@ -142,7 +142,7 @@ def test_the_number_of_records_follows_the_length_that_was_drawn_with_it():
 def test_a_scorer_without_weight_is_not_named_and_one_with_weight_is():
     space = space_of("staterag", load_settings("embedded"))
     key = "navigation.scorer.cross-encoder"
-    parameters = space.preset_settings()
+    parameters = space.start_settings()
     assert parameters[key] == 0
     assert space.applied(parameters).navigation.scorer == {"embedding": 1.0}
     assert space.applied({**parameters, key: 0.5}).navigation.scorer == {"embedding": 1.0, "cross-encoder": 0.5}

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from programs.documents.collection import Collection, Source
+from programs.documents.sentences import sentence_ends
 from programs.models.encoder import Encoder, Span
 from programs.tam.segment import Region
-
-SENTENCE_END = re.compile(r"[.!?؟۔।]+[\"'”’»)\]]*(?=\s)|[。！？]+[”’」』）]*|\n")
-"""A full stop of some script, with the quotes and brackets that it closes; or the end of a line."""
 
 
 def sentence_regions(collection: Collection, encoder: Encoder, tokens: int) -> list[Region]:
@@ -31,8 +28,7 @@ def _packed(source: Source, encoder: Encoder, tokens: int) -> Iterator[Region]:
 
 def sentence_sizes(text: str, spans: Sequence[Span]) -> list[int]:
     """Count the tokens of each sentence that has any. A token is of the sentence that it starts in."""
-    ends = [match.end() for match in SENTENCE_END.finditer(text)]
-    sentences = np.searchsorted(ends, [start for start, _ in spans], side="right")
+    sentences = np.searchsorted(sentence_ends(text), [start for start, _ in spans], side="right")
     _, counts = np.unique(sentences, return_counts=True)
     sizes: list[int] = counts.tolist()
     return sizes
