@@ -231,7 +231,7 @@ class Space:
             raise InputError(f"setting {where!r}: {first['msg']} (got {first.get('input')!r})") from error
 
     def overrides(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
-        """Leave out the weights of scorers that have none here and get none: naming one has it do its work."""
+        """Leave out the weights of scorers that have none here and get none: equal settings shall have one digest."""
         return {
             key: value
             for key, value in parameters.items()

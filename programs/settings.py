@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import tomllib
 from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, field_validator
 
 from programs.baseline_settings.dosrag import DosragSettings
 from programs.baseline_settings.graphrag import GraphragSettings
@@ -99,6 +100,13 @@ class NavigationSettings(Section):
     scorer: dict[Literal["listwise", "cross-encoder", "likelihood", "embedding"], float] = Field(
         default={"listwise": 1.0}, description="scorers and their weights (D8)"
     )
+
+    @field_validator("scorer")
+    @classmethod
+    def _weigh(cls, scorer: dict[str, float]) -> dict[str, float]:
+        if any(not 0 <= weight < math.inf for weight in scorer.values()) or not any(scorer.values()):
+            raise ValueError("no weight may be below 0, and at least one must be above it")
+        return scorer
 
 
 class RetrieverSettings(Section):

@@ -37,8 +37,9 @@ class TraceScorer:
         self._predictor = predictor
 
     def __call__(self, traces: Sequence[Trace]) -> list[float]:
-        """Score each trace by its last node; one batched call a scorer."""
-        weights = self._view.tools.settings.navigation.scorer
+        """Score each trace by its last node; one batched call a scorer, none for one without weight."""
+        named = self._view.tools.settings.navigation.scorer
+        weights = {name: weight for name, weight in named.items() if weight > 0}
         total = np.zeros(len(traces))
         for name, weight in weights.items():
             total += weight * np.asarray(getattr(self, "_" + name.replace("-", "_"))(traces), dtype=float)

@@ -7,7 +7,7 @@ import json
 import dspy
 import pytest
 
-from programs.errors import ModelUnavailable
+from programs.errors import InputError, ModelUnavailable
 from programs.models.adapter import TemplateAdapter
 from programs.models.backend import Capabilities
 from programs.models.language_model import LanguageModel
@@ -18,6 +18,7 @@ from programs.roles.navigator import Navigator, chained, goals_of
 from programs.roles.retriever import Retriever
 from programs.roles.verifier import Verifier
 from programs.roles.view import View
+from programs.settings import load_settings
 from programs.state import Role, State, VerdictLabel
 from signatures.planner import Plan
 from tests.support.scripts import RoleScript
@@ -125,6 +126,17 @@ def test_every_scorer_completes_a_trace_within_the_candidate_budget(scorer):
     calls = [call for call in view.tools.ledger.calls if call.role == "navigator"]
     assert bool(calls) is (scorer in ("likelihood", "listwise"))
     assert len(calls) <= 12
+
+
+def test_a_scorer_without_weight_does_no_work(monkeypatch):
+    monkeypatch.setattr(OverlapCrossEncoder, "score", lambda *texts: pytest.fail("asked"))
+    assert propose(Navigator(), turn(navigation={"scorer": {"embedding": 1.0, "cross-encoder": 0.0}}))
+
+
+@pytest.mark.parametrize("weights", ['{"embedding": 0}', '{"embedding": 1, "listwise": -1}', "{}"])
+def test_weights_that_make_no_score_are_refused(weights):
+    with pytest.raises(InputError, match="at least one must be above it"):
+        load_settings("tiny", [f"navigation.scorer={weights}"])
 
 
 def test_scorers_can_be_mixed_by_weight():
