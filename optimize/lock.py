@@ -22,9 +22,9 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 @app.command()
 def lock(
     folder: Annotated[Path, typer.Argument(help="the folder of compiled programs, one a method")],
-    unequal: Annotated[bool, typer.Option("--unequal", help="allow methods to have had different trials")] = False,
+    unequal: Annotated[bool, typer.Option("--unequal", help="allow different trials or questions")] = False,
 ) -> None:
-    """Lock the compiled programs of a folder, which were chosen alike and on the same questions."""
+    """Lock the compiled programs of a folder, which were chosen alike and on the same questions unless told."""
     with plain_errors():
         programs = read_programs(folder)
         frozen = lock_folder(folder, programs, unequal)
@@ -46,10 +46,15 @@ def lock_folder(folder: Path, programs: dict[str, CompiledFile], unequal: bool =
 def lock_table(frozen: Lock, programs: dict[str, CompiledFile]) -> Table:
     """Show what was locked."""
     title = f"{frozen.preset}, chosen on {len(frozen.seen.questions)} questions"
-    table = Table("method", "chosen by", "trials", "parameters", "prompts", "sha256", title=title)
+    table = Table("method", "chosen by", "trials", "questions", "parameters", "prompts", "sha256", title=title)
     for name, (compiled, _) in programs.items():
         assert compiled.choice is not None  # freeze takes no other
-        counts = (frozen.budgets[compiled.method], len(compiled.parameters), len(compiled.prompts))
+        counts = (
+            frozen.budgets[compiled.method],
+            frozen.questions[compiled.method],
+            len(compiled.parameters),
+            len(compiled.prompts),
+        )
         table.add_row(Text(compiled.method), Text(compiled.choice.by), *map(str, counts), frozen.files[name][:16])
     return table
 

@@ -29,11 +29,12 @@ class Lock(Frozen):
 
     version: Literal[1] = 1
     preset: str
-    development: str = Field(description="digest of the development questions that every program was chosen on")
+    development: str = Field(description="digest of the development questions that the programs were chosen on")
     files: dict[str, str] = Field(description="sha256 by name")
     models: tuple[ModelEntry, ...]
     budgets: dict[str, int] = Field(description="trials that were spent on each method")
-    unequal: bool = Field(description="whether some method had more trials than another")
+    questions: dict[str, int] = Field(description="development questions that each method was chosen on")
+    unequal: bool = Field(description="whether some method had other trials or other questions than another")
     seen: Seen
     digest: str = Field(description="a name of all the rest")
 
@@ -52,18 +53,20 @@ def freeze(folder: Path, programs: Mapping[str, CompiledFile], unequal: bool) ->
         raise InputError(f"{folder}: holds no compiled program; write one with python -m optimize.parameters --out")
     choices = {name: _choice(folder / name, file.compiled) for name, file in programs.items()}
     preset = _one(folder, "preset", {name: file.compiled.preset for name, file in programs.items()})
-    development = _one(folder, "development", {name: choice.development for name, choice in choices.items()})
     models = _one(folder, "models", {name: choice.models for name, choice in choices.items()}, _model_names)
     trials = {name: choice.spent.trials for name, choice in choices.items()}
+    developments = {name: choice.development for name, choice in choices.items()}
     if not unequal:
         _one(folder, "trials", trials, advice="give each the same number, or lock them as they are by --unequal")
+        _one(folder, "development", developments, advice="choose on the same, or lock them as they are by --unequal")
     lock = Lock(
         preset=preset,
-        development=development,
+        development=_together(developments.values()),
         files={name: file.sha256 for name, file in programs.items()},
         models=models,
         budgets={file.compiled.method: trials[name] for name, file in programs.items()},
-        unequal=len(set(trials.values())) > 1,
+        questions={file.compiled.method: _asked(choices[name]) for name, file in programs.items()},
+        unequal=len(set(trials.values())) > 1 or len(set(developments.values())) > 1,
         seen=reduce(Seen.merge, (choice.seen for choice in choices.values())),
         digest="",
     )
@@ -120,13 +123,23 @@ def _choice(path: Path, compiled: Compiled) -> Choice:
     choice = compiled.choice
     if choice is None:
         raise InputError(f"{path}: does not say how it was chosen, so not what it saw; write it with optimize")
-    asked = choice.train + choice.validation
+    asked = _asked(choice)
     if len(choice.seen.questions) < asked or not choice.seen.sources:
         raise InputError(
             f"{path}: chosen on {asked} questions, but `seen` names {len(choice.seen.questions)} of them and "
             f"{len(choice.seen.sources)} sources; it was changed by hand: write it with optimize again"
         )
     return choice
+
+
+def _asked(choice: Choice) -> int:
+    return choice.train + choice.validation
+
+
+def _together(developments: Iterable[str]) -> str:
+    """Name what the programs were chosen on: by the one digest that all have, or by all of them."""
+    first, *others = sorted(set(developments))
+    return content_key(first, *others) if others else first
 
 
 def _one(

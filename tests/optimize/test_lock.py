@@ -74,13 +74,27 @@ def test_unequal_budgets_are_listed_and_taken_only_when_asked_for_and_written_do
     assert (taken.unequal, taken.budgets) == (True, {"dosrag": 40, "react": 4, "vanilla": 4})
 
 
+def test_unequal_questions_are_named_and_taken_only_when_asked_for_and_written_down(folder, development, tmp_path):
+    fewer = develop(write_data(tmp_path / "fewer", [row("Elm"), row("Oak")], [row("Yew")]))
+    write_selection(folder, compiled_on(fewer, "dosrag"))
+    refused = lock(folder)
+    assert refused.exit_code == 2
+    assert all(part in refused.stderr for part in ("development", "dosrag.json", "--unequal"))
+    assert not (folder / LOCK).exists()
+    assert lock(folder, "--unequal").exit_code == 0
+    taken, _ = read_lock(folder)
+    asked = len(development.train) + len(development.validation)
+    assert (taken.unequal, taken.questions) == (True, {"dosrag": 2, "react": asked, "vanilla": asked})
+    assert taken.development not in (development.digest, fewer.digest)
+    assert set(taken.seen.questions) == {*development.seen.questions, *fewer.seen.questions}
+
+
 def other_models(compiled):
     return altered(compiled, models=(ModelEntry(part="reader", engine="server", model="other"),))
 
 
 UNLIKE = {
     "preset": lambda made: made.model_copy(update={"preset": "paper"}),
-    "development": lambda made: altered(made, development="f" * 64),
     "models": other_models,
     "does not say how it was chosen": lambda made: made.model_copy(update={"choice": None}),
 }
