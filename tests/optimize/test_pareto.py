@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import math
-
-import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optimize.pareto import RULE, choose, standard_error
+from optimize.pareto import RULE, WORTH, choose
 from optimize.questions import Questions
 from optimize.search_record import TrialRecord
 from optimize.search_record import front as front_of_lines
@@ -36,17 +32,17 @@ def front(some, questions):
     return [by_number[line.number] for line in front_of_lines(lines)]
 
 
-def test_of_trials_that_the_questions_can_not_tell_apart_the_cheapest_is_chosen():
-    best = make_trial(0, [1.0] * 11 + [0.0], [9.0] * N)
-    close = make_trial(1, [1.0] * 10 + [0.0, 1.0], [3.0] * N)
-    worse = make_trial(2, [0.0] * N, [1.0] * N)
+def test_of_trials_that_are_as_good_but_for_half_a_point_the_cheapest_is_chosen():
+    best = make_trial(0, [0.600] * N, [9.0] * N)
+    close = make_trial(1, [0.595] * N, [3.0] * N)
+    worse = make_trial(2, [0.594] * N, [1.0] * N)
     assert choose([best, close, worse], questions) is close
 
 
-def test_a_trial_that_is_a_little_worse_on_every_question_is_not_as_good_for_being_cheap():
-    best = make_trial(0, [0.6] * N, [9.0] * N)
-    steadily_worse = make_trial(1, [0.59] * N, [1.0] * N)
-    assert choose([best, steadily_worse], questions) is best
+def test_quality_is_not_given_up_because_few_questions_can_not_tell_it():
+    best = make_trial(0, [1.0] * 11 + [0.0], [9.0] * N)
+    cheaper = make_trial(1, [1.0] * 9 + [0.0, 0.0, 1.0], [1.0] * N)
+    assert choose([best, cheaper], questions) is best
 
 
 def test_the_earlier_of_equals_is_chosen():
@@ -55,9 +51,9 @@ def test_the_earlier_of_equals_is_chosen():
     assert choose(same[::-1], questions) is same[0]
 
 
-def test_at_the_same_cost_the_better_one_is_chosen_though_the_questions_can_not_tell_them_apart():
-    close = make_trial(0, [1.0] * 10 + [0.0, 0.0], [3.0] * N)
-    best = make_trial(1, [1.0] * 11 + [0.0], [3.0] * N)
+def test_at_the_same_cost_the_better_one_is_chosen():
+    close = make_trial(0, [0.599] * N, [3.0] * N)
+    best = make_trial(1, [0.600] * N, [3.0] * N)
     assert choose([close, best], questions) is best
 
 
@@ -70,17 +66,12 @@ def test_a_trial_that_was_not_asked_everything_is_never_chosen():
 
 
 @given(trials)
-def test_the_chosen_trial_is_within_a_standard_error_and_nobody_as_good_costs_less(given_trials):
+def test_the_chosen_trial_is_nearly_the_best_and_nobody_as_good_costs_less(given_trials):
     chosen = choose(given_trials, questions)
     best = max(mean(trial.quality) for trial in given_trials)
-    first = min(
-        (trial for trial in given_trials if mean(trial.quality) == best), key=lambda t: (mean(t.cost), t.number)
-    )
-    differences = np.subtract(first.quality, chosen.quality)
-    assert best - mean(chosen.quality) <= differences.std(ddof=1) / math.sqrt(N) + 1e-9
-    assert mean(chosen.cost) <= mean(first.cost)
+    assert mean(chosen.quality) >= best - WORTH - 1e-9
     cheaper = [trial for trial in given_trials if mean(trial.cost) < mean(chosen.cost)]
-    assert all(mean(trial.quality) < best for trial in cheaper)
+    assert all(mean(trial.quality) < best - WORTH for trial in cheaper)
 
 
 @given(trials)
@@ -104,30 +95,6 @@ def test_no_trial_of_the_front_is_beaten_and_every_other_one_is(given_trials):
     assert [mean(trial.cost) for trial in best] == sorted(mean(trial.cost) for trial in best)
 
 
-def test_the_standard_error_is_the_textbook_one_for_questions_that_stand_alone():
-    sample = np.array([0.0, 1.0, 1.0, 0.5])
-    assert standard_error([(sample, ["a", "b", "c", "d"])]) == pytest.approx(sample.std(ddof=1) / 2)
-
-
-def test_over_workloads_the_errors_add_up_as_independent_ones_do():
-    task = (np.array([0.0, 1.0]), ["a", "b"])
-    one = standard_error([task])
-    assert standard_error([task, task]) == pytest.approx(math.sqrt(2) * one / 2)
-
-
-def test_questions_that_stand_and_fall_together_count_as_one():
-    together = standard_error([(np.array([0.0, 0.0, 1.0, 1.0]), ["a", "a", "b", "b"])])
-    apart = standard_error([(np.array([0.0, 1.0]), ["a", "b"])])
-    assert together == pytest.approx(apart)
-
-
-def test_a_question_without_the_metric_is_left_out():
-    known = (np.array([0.0, 1.0, 0.5]), ["a", "b", "c"])
-    gap = (np.array([0.0, math.nan, 1.0, 0.5]), ["a", "x", "b", "c"])
-    assert standard_error([gap]) == pytest.approx(standard_error([known]))
-    assert standard_error([(np.array([math.nan]), ["a"])]) == 0
-
-
 def test_the_rule_is_written_in_words():
-    assert "within one standard error" in RULE
+    assert "at most 0.005 below the best" in RULE
     assert "least cost" in RULE
