@@ -34,7 +34,6 @@ def compiled_parameters(
     `fixed` are settings that the whole search had, and the preset and the start have not.
     """
     settings, start = search.contender.settings, search.contender.compiled
-    before = start.choice if start else None
     return Compiled(
         method=search.contender.name,
         preset=settings.preset,
@@ -45,7 +44,7 @@ def compiled_parameters(
         },
         prompts=start.prompts if start else {},
         choice=Choice(
-            by=f"{before.by}, then {BY}" if before else BY,
+            by=BY,
             objective=objective_text(search.objective, settings.lifecycle.answer),
             rule=RULE,
             seed=search.seed,
@@ -53,12 +52,12 @@ def compiled_parameters(
             workloads=development.workloads,
             train=len(development.train),
             validation=len(development.validation),
-            seen=before.seen.merge(development.seen) if before else development.seen,
+            seen=development.seen,
             scores=scores_of(scores, settings.lifecycle.answer),
-            baseline=earliest(before, development, scores_of(baseline, settings.lifecycle.answer)),
+            baseline=scores_of(baseline, settings.lifecycle.answer),
             models=model_entries(settings),
-            spent=before.spent.plus(spent_on(trials)) if before else spent_on(trials),
-        ),
+            spent=spent_on(trials),
+        ).after(start.choice if start else None),
     )
 
 
@@ -78,15 +77,6 @@ def scores_of(measured: Measured, read: bool) -> dict[str, dict[str, Interval]]:
         workload: {name: _interval(bounds) for name, bounds in measured.intervals(told, workload).items()}
         for workload in (*measured.workloads, MACRO)
     }
-
-
-def earliest(
-    before: Choice | None, development: Development, start: dict[str, dict[str, Interval]]
-) -> dict[str, dict[str, Interval]]:
-    """Give the scores that it all began with: the start's, or the start's own if it was measured on the same."""
-    if before is None:
-        return start
-    return before.baseline if before.development == development.digest else {}
 
 
 def spent_on(trials: Sequence[Trial]) -> Spent:

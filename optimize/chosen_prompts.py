@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from optimize.chosen_parameters import earliest, scores_of
+from optimize.chosen_parameters import scores_of
 from optimize.development import Development
 from optimize.optimizers import NAMES
 from optimize.prompt_search import Found
@@ -29,7 +29,6 @@ def compiled_prompts(
 
     `fixed` are settings that the whole search had, and the preset and the start have not.
     """
-    before = start.compiled.choice if start.compiled else None
     quality = found.search.quality
     name = NAMES[found.search.optimizer]
     return Compiled(
@@ -38,7 +37,7 @@ def compiled_prompts(
         parameters={**(start.compiled.parameters if start.compiled else {}), **fixed},
         prompts={name: prompt for name, prompt in found.prompts.items() if prompt != found.own[name]},
         choice=Choice(
-            by=f"{before.by}, then {name}" if before else name,
+            by=name,
             objective=f"the most {quality}",
             rule=RULE.format(quality=quality) + ("" if found.changed else START_KEPT),
             seed=found.search.seed,
@@ -46,12 +45,12 @@ def compiled_prompts(
             workloads=development.workloads,
             train=len(development.train),
             validation=len(development.validation),
-            seen=before.seen.merge(development.seen) if before else development.seen,
+            seen=development.seen,
             scores=scores_of(found.chosen, start.settings.lifecycle.answer),
-            baseline=earliest(before, development, scores_of(found.start, start.settings.lifecycle.answer)),
+            baseline=scores_of(found.start, start.settings.lifecycle.answer),
             models=model_entries(start.settings),
-            spent=before.spent.plus(_spent(found)) if before else _spent(found),
-        ),
+            spent=_spent(found),
+        ).after(start.compiled.choice if start.compiled else None),
     )
 
 

@@ -51,7 +51,7 @@ class Mark:
 COMPLETE = Mark("Complete", BLUE, "o", 4.0, 0.6)
 PRUNED = Mark("Pruned, on the questions it saw", GREY, "x", 3.0, 0.7, 1)
 FAILED = Mark("Failed", DARK, "|", 5.0)
-START = Mark("Preset as it is", ORANGE, "s", 5.5, layer=5)
+START = Mark("Start", ORANGE, "s", 5.5, layer=5)
 CHOSEN = Mark("Chosen", VERMILLION, "D", 6.0, layer=6)
 
 

@@ -78,6 +78,22 @@ class Choice(Frozen):
     models: tuple[ModelEntry, ...]
     spent: Spent
 
+    def after(self, before: Choice | None) -> Choice:
+        """Say how it was chosen if it started from what an earlier choice had found, whose story is then part of it.
+
+        What the earlier one began with is kept only where it was measured on the same questions.
+        """
+        if before is None:
+            return self
+        return self.model_copy(
+            update={
+                "by": f"{before.by}, then {self.by}",
+                "seen": before.seen.merge(self.seen),
+                "baseline": before.baseline if before.development == self.development else {},
+                "spent": before.spent.plus(self.spent),
+            }
+        )
+
     def unlike(self, settings: Settings) -> list[str]:
         """Say which models of some settings are others than it was chosen with. Weights are hashed if names agree."""
         named = [entry.model_copy(update={"sha256": {}}) for entry in self.models]
