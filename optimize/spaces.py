@@ -42,6 +42,7 @@ def regions(index_calls: bool = False) -> tuple[Parameter, ...]:
     return (
         Choice("tam.region_tokens", (96, 128, 192, 256, 384), index_calls=index_calls),
         Choice("tam.overlap_tokens", (0, 32, 64), index_calls=index_calls),
+        Choice("tam.boundaries", ("tokens", "sentences"), index_calls=index_calls),
     )
 
 

@@ -60,11 +60,18 @@ class CrossEncoderSettings(Section):
     model: str = "ms-marco-minilm-l-12-v2"
 
 
+Boundaries = Literal["tokens", "sentences"]
+"""Where a region may begin and end: at any token (paper), or between sentences, and always where a section begins."""
+
+
 class TamSettings(Section):
     """Construction of the typed graph."""
 
     region_tokens: int = Field(384, ge=8)
     overlap_tokens: int = Field(64, ge=0)
+    boundaries: Boundaries = Field(
+        "tokens", description="regions begin and end at any token, or between sentences and at sections ('sentences')"
+    )
     relation_members: int = Field(8, ge=2)
     topic_members: int = Field(6, ge=2)
     parents: int = Field(2, ge=1)

@@ -54,7 +54,7 @@ def region_index(program: Program, run: QueryRun, tokens: int | None = None, ove
     shared = tam.overlap_tokens if overlap is None else overlap
 
     def build() -> RegionIndex:
-        return RegionIndex.of(segment(collection, encoder, size, shared), encoder)
+        return RegionIndex.of(segment(collection, encoder, size, shared, tam.boundaries), encoder)
 
     return program.indexes.get(collection.digest, run.query.position, build, RegionCodec(collection))
 

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from programs.errors import ModelUnavailable
 from programs.roles.view import View
 from programs.state import EvidenceRecord
+from programs.tam.headings import Headings
 from programs.tam.names import name_links
 
 Scores = npt.NDArray[np.float64]
@@ -18,8 +19,10 @@ SMOOTHING = 4
 """What is added to a rank before it is inverted: small, since a list has tens of candidates and not thousands."""
 SEEDS = 4
 """Best candidates whose names are followed."""
+ASKED = 0.4
+"""The weight of a heading that stands in the query, where a meaning has 1."""
 NAMES = 0.5
-"""The weight of shared names, where a meaning has 1."""
+"""The weight of names that texts share."""
 
 
 def relevance(view: View, candidates: Sequence[EvidenceRecord]) -> Scores:
@@ -37,18 +40,29 @@ def relevance(view: View, candidates: Sequence[EvidenceRecord]) -> Scores:
 
 
 def fused(view: View, targets: Sequence[str], texts: Sequence[str]) -> Scores:
-    """Fuse four opinions by reciprocal rank: encoder and cross-encoder on the query, encoder on the targets, and names.
+    """Fuse opinions by reciprocal rank: both encoders on the query, the encoder on the targets, headings and names.
 
     Scores of different makers can't be added, ranks can. The targets have one voice together, however many they are.
     The cross-encoder is asked about the query alone: on the targets it cost as much again for each and added nothing.
-    A second hop is often like neither query nor target, but bears a name that the first one gives; a name is a weaker
-    reason than a meaning, so it has half a voice.
+    A second hop is often like neither query nor target, but is headed by a name that the first one gives, or shares
+    one with it. A shared name is a weaker reason than a heading or a meaning, so it has half a voice.
     """
+    headings = Headings(texts)
     by_query, *by_target = similarity(view, [view.query, *targets], texts)
     first = reciprocal(by_query) + reciprocal(crossed(view, view.query, texts))
-    others = np.mean([reciprocal(scores) for scores in by_target], axis=0)
-    fusion: Scores = (first + others + NAMES * by_names(first, texts)) * SMOOTHING / (3 + NAMES)
-    return fusion
+    first[sorted(headings.named_in(view.query))] += ASKED / SMOOTHING
+    meant = first + np.mean([reciprocal(scores) for scores in by_target], axis=0)
+    fusion: Scores = meant + by_headings(first, headings) + NAMES * by_names(first, texts)
+    return fusion * SMOOTHING / (4 + ASKED + NAMES)
+
+
+def by_headings(first: Scores, headings: Headings) -> Scores:
+    """Give the texts that are headed by what a best one names the voice of its rank; the rest get nothing."""
+    voice = np.zeros(len(first))
+    for rank, seed in enumerate(np.argsort(-first, kind="stable")[:SEEDS]):
+        for place in headings.links[seed]:
+            voice[place] = max(voice[place], 1.0 / (rank + SMOOTHING))
+    return voice
 
 
 def by_names(first: Scores, texts: Sequence[str]) -> Scores:

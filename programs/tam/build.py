@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from programs.state import NodeType
 from programs.tam.abstract import Abstractor, LeadAbstractor, NoAbstraction, Reuse
 from programs.tam.graph import Edge, GraphParts, Nodes, TypedGraph
 from programs.tam.group import DIGITS, Group, cosine_groups
+from programs.tam.headings import Headings
 from programs.tam.names import name_links
 from programs.tam.segment import Region, segment
 
@@ -36,7 +37,7 @@ def build_graph(
 ) -> TypedGraph:
     """Build the typed graph of a collection; abstraction calls are charged to the current ledger as indexing."""
     tam = settings.tam
-    regions = segment(collection, encoder, tam.region_tokens, tam.overlap_tokens)
+    regions = segment(collection, encoder, tam.region_tokens, tam.overlap_tokens, tam.boundaries)
     if not regions:
         raise NothingToBuildOn(
             f"the collection's {len(collection)} sources have no text to build a graph from; "
@@ -162,7 +163,8 @@ def region_map(
 ) -> tuple[Nodes, ...]:
     """Give ρ of each Evidence node (D2): itself, its siblings under a Relation, its neighbours in the source.
 
-    By the rule 'names', up to half of the region goes to the nodes that share rare names with it, before the others.
+    By the rule 'names', up to half of the region goes to the nodes that it leads to by name, before the others: those
+    that are headed by what it names, then those that share rare names with it.
     """
     related: list[set[int]] = [set() for _ in range(len(regions) + 1)]
     families: dict[int, list[int]] = {}
@@ -176,18 +178,26 @@ def region_map(
         if regions[node - 1].source_id == regions[node].source_id:
             related[node].add(node + 1)
             related[node + 1].add(node)
-    linked = name_links([region.text for region in regions]) if tam.region_rule == "names" else [{} for _ in regions]
+    by_name = _led_to_by_name([region.text for region in regions]) if tam.region_rule == "names" else None
     return tuple(
-        _region(node, related[node], linked[node - 1], vectors, tam.region_size) for node in range(1, len(regions) + 1)
+        _region(node, related[node], by_name[node - 1] if by_name else (), vectors, tam.region_size)
+        for node in range(1, len(regions) + 1)
     )
 
 
-def _region(node: int, related: set[int], linked: Mapping[int, float], vectors: Vectors, size: int) -> Nodes:
-    """Order a node's region: itself, the nodes that share its names, then those that the graph holds beside it."""
-    by_name = sorted(linked, key=lambda place: (-round(linked[place], DIGITS), place))
+def _led_to_by_name(texts: Sequence[str]) -> list[Nodes]:
+    """Give the nodes that each text leads to: what is headed by a name in it, then by how much shared names say."""
+    found: list[Nodes] = []
+    for headed, shared in zip(Headings(texts).links, name_links(texts), strict=True):
+        by_weight = sorted(shared, key=lambda place: (-round(shared[place], DIGITS), place))
+        found.append(tuple(place + 1 for place in dict.fromkeys([*sorted(headed), *by_weight])))
+    return found
+
+
+def _region(node: int, related: set[int], by_name: Nodes, vectors: Vectors, size: int) -> Nodes:
+    """Order a node's region: itself, the nodes that it leads to by name, then those that the graph holds beside it."""
     near = _nearest(node, related - {node}, vectors)
-    others = dict.fromkeys([*(place + 1 for place in by_name[: (size - 1) // 2]), *near])
-    others.update(dict.fromkeys(place + 1 for place in by_name))
+    others = dict.fromkeys([*by_name[: (size - 1) // 2], *near, *by_name])
     return (node, *list(others)[: size - 1])
 
 

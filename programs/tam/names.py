@@ -42,7 +42,7 @@ def name_links(texts: Sequence[str]) -> Links:
     borne = [names(text) for text in texts]
     common = words_in_small_letters(texts)
     counts = Counter(name for found in borne for name in found)
-    rare = min(max(FEWEST, int(SHARE * len(texts))), MOST)
+    rare = rarest(len(texts))
     kept = sorted(name for name, count in counts.items() if 2 <= count <= rare and name.lower() not in common)
     if not kept:
         return [{} for _ in texts]
@@ -56,6 +56,11 @@ def name_links(texts: Sequence[str]) -> Links:
     together.eliminate_zeros()
     together.sort_indices()
     return [dict(zip(together[i].indices.tolist(), together[i].data.tolist(), strict=True)) for i in range(len(texts))]
+
+
+def rarest(texts: int) -> int:
+    """Give how many of some texts may bear a name before it says nothing."""
+    return min(max(FEWEST, int(SHARE * texts)), MOST)
 
 
 def weight(name: str, rarity: float) -> float:

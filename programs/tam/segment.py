@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from programs.contract import evidence_id
 from programs.documents.collection import Collection, Source
+from programs.documents.sections import section_starts
+from programs.documents.sentences import sentence_ends
 from programs.errors import InputError
 from programs.models.encoder import Encoder
+from programs.settings import Boundaries
 from programs.state import EvidenceRecord
+
+LEAST = 8
+"""The part of a window, 1 / LEAST, below which a section is too short for a region of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,27 +45,70 @@ class Region:
         )
 
 
-def segment(collection: Collection, encoder: Encoder, tokens: int, overlap: int) -> list[Region]:
+@dataclass(frozen=True)
+class _Breaks:
+    """The tokens of a source at which a region may begin, in order."""
+
+    sentences: Sequence[int]
+    sections: Sequence[int]
+    """Those at which a region does begin, unless too little would stand before it."""
+
+
+def segment(
+    collection: Collection, encoder: Encoder, tokens: int, overlap: int, boundaries: Boundaries = "tokens"
+) -> list[Region]:
     """Cut every source into windows, in source order. A source without tokens has none."""
     if not 0 <= overlap < tokens:
         raise InputError(
             f"tam.overlap_tokens is {overlap} and tam.region_tokens is {tokens}: "
             "the overlap must be at least 0 and less than the region, or the windows would not advance"
         )
-    return [region for source in collection.each() for region in _windows(source, encoder, tokens, overlap)]
+    return [region for source in collection.each() for region in _windows(source, encoder, tokens, overlap, boundaries)]
 
 
-def _windows(source: Source, encoder: Encoder, tokens: int, overlap: int) -> list[Region]:
+def _windows(source: Source, encoder: Encoder, tokens: int, overlap: int, boundaries: Boundaries) -> list[Region]:
     spans = encoder.spans(source.text)
+    breaks = _text_breaks(source.text, spans) if boundaries == "sentences" else _Breaks(range(len(spans)), ())
     regions: list[Region] = []
-    reached = 0
-    for first in range(0, len(spans), tokens - overlap):
-        last = min(first + tokens, len(spans)) - 1
-        start, end = spans[first][0], spans[last][1]
+    first = reached = 0
+    while first < len(spans):
+        last = _end(first, tokens, breaks, len(spans))
+        start, end = spans[first][0], spans[last - 1][1]
         # A character can be several tokens, so a window may reach no further than the one before it.
         if end > max(start, reached):
             regions.append(Region(source.source_id, start, end, source.text[start:end]))
             reached = end
-        if last == len(spans) - 1:
-            break
+        first = last if last == len(spans) else _start(first, last, overlap, breaks)
     return regions
+
+
+def _text_breaks(text: str, spans: Sequence[tuple[int, int]]) -> _Breaks:
+    starts = [start for start, _ in spans]
+    sentences, sections = (
+        sorted({bisect_left(starts, offset) for offset in offsets})
+        for offsets in (sentence_ends(text), section_starts(text))
+    )
+    return _Breaks(sentences, sections)
+
+
+def _end(first: int, tokens: int, breaks: _Breaks, size: int) -> int:
+    """End a window before a section, else after as many sentences as fit, else, in a long one, where it is full."""
+    full = min(first + tokens, size)
+    section = _next(breaks.sections, first + max(1, tokens // LEAST))
+    if section is not None and section <= full:
+        return section
+    at = bisect_right(breaks.sentences, full)
+    return full if full == size or at == 0 or breaks.sentences[at - 1] <= first else breaks.sentences[at - 1]
+
+
+def _start(first: int, last: int, overlap: int, breaks: _Breaks) -> int:
+    """Begin the next window with the sentences that fit the overlap, but with none of the section before."""
+    if _next(breaks.sections, last) == last:
+        return last
+    start = _next(breaks.sentences, max(last - overlap, first + 1))
+    return last if start is None else min(start, last)
+
+
+def _next(places: Sequence[int], least: int) -> int | None:
+    at = bisect_left(places, least)
+    return places[at] if at < len(places) else None

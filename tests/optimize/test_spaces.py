@@ -92,7 +92,7 @@ def test_what_is_fixed_is_not_varied():
     keys = [
         parameter.key for parameter in space_of("vanilla", load_settings("embedded"), fixed={"vanilla.k"}).parameters
     ]
-    assert keys == ["tam.region_tokens", "tam.overlap_tokens"]
+    assert keys == ["tam.region_tokens", "tam.overlap_tokens", "tam.boundaries"]
 
 
 def test_an_unknown_method_and_an_unknown_setting_are_refused():

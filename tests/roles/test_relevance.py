@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from programs.errors import ModelUnavailable
-from programs.roles.relevance import SMOOTHING, by_names, reciprocal, relevance
+from programs.roles.relevance import SMOOTHING, by_headings, by_names, reciprocal, relevance
 from programs.roles.retriever import Retriever, region_records
+from programs.tam.headings import Headings
 from tests.roles.test_roles import nodes_about, propose, turn
 
 FUSION = {"retriever": {"ranker": "fusion"}}
@@ -38,6 +39,13 @@ def test_what_shares_a_name_with_the_best_is_lifted_and_what_shares_none_is_not(
 
     assert lifted[2] == 1 / (SMOOTHING + 1)  # the best one is named by the other as well, and comes first
     assert lifted.tolist()[1] == lifted.tolist()[3] == 0.0
+
+
+def test_what_is_headed_by_a_name_in_the_best_has_the_voice_of_its_rank():
+    texts = ["It rains.", "Ysolde Marrane built it.", "Ysolde Marrane\n\nShe left.", "Snow fell."]
+    voices = by_headings(np.array([1.0, 0.9, 0.1, 0.1]), Headings(texts))
+
+    assert voices.tolist() == [0.0, 0.0, 1 / (SMOOTHING + 1), 0.0]
 
 
 def test_fusion_keeps_what_bears_on_a_target_that_the_query_does_not_name():

@@ -64,7 +64,7 @@ class HippoRAG2(EvidenceProgram):
 
     def _build(self, run: QueryRun) -> HippoIndex:
         encoder, tam, own = self.runtime.encoder, self.settings.tam, self.own
-        regions = segment(run.query.collection, encoder, tam.region_tokens, tam.overlap_tokens)
+        regions = segment(run.query.collection, encoder, tam.region_tokens, tam.overlap_tokens, tam.boundaries)
         texts = [region.text for region in regions]
         passages = RegionIndex.of(regions, encoder)
         base = fact_base(self._extractor().extract(run, texts[: own.extract]))
