@@ -19,11 +19,11 @@ FEWEST = 12
 LEVEL = 0.90
 
 
-def is_beaten(quality: Sequence[float], by: Trial, questions: Questions) -> bool:
-    """Tell whether a trial is surely worse than another so far: the 90 % interval of their difference is below 0."""
-    if len(quality) < FEWEST:
+def is_beaten(worth: Sequence[float], by: Trial, questions: Questions) -> bool:
+    """Tell whether a trial is surely worth less than another so far: the 90 % interval of the difference is below 0."""
+    if len(worth) < FEWEST:
         return False
-    difference = questions.paired(quality, by.quality, LEVEL)
+    difference = questions.paired(worth, by.worth, LEVEL)
     return not math.isnan(difference.high) and difference.high < 0
 
 

@@ -143,7 +143,7 @@ class ParameterSearch:
         return measure(contender, self.runtime, examples, workers=self.workers, listener=listener, indexes=indexes)
 
     def _is_beaten(self, trial: Trial, before: Sequence[Trial]) -> bool:
-        return is_beaten(trial.quality, choose(before, self.questions), self.questions)
+        return is_beaten(trial.worth, choose(before, self.questions), self.questions)
 
     def _with(self, trial: Trial, found: Measured) -> Trial:
         calls = [call for record in found.records for call in record.calls]

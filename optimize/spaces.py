@@ -15,6 +15,9 @@ from programs.settings import Settings
 from signatures.baselines.hipporag2 import MOST_FACTS
 
 YES_NO = (False, True)
+FULL = 2.0
+"""How often the reader's budget may be filled by records that are as long as they may be: where a region ends with its
+section it is about half as long."""
 
 
 def has_cross_encoder(settings: Settings) -> bool:
@@ -65,18 +68,18 @@ SPACES: dict[str, tuple[Parameter, ...]] = {
         Whole("retriever.rerank", 10, 60, online=True),
         Choice("retriever.terminals", YES_NO, online=True, when=ranks_by_score),
         Real("retriever.minimum", 0.0, 0.5, online=True, when=ranks_by_score),
-        Filling("lifecycle.keep_first", 0.4, 1.2, online=True),
-        Filling("lifecycle.keep_revised", 0.5, 1.6, online=True),
+        Filling("lifecycle.keep_first", 0.25, FULL, online=True),
+        Filling("lifecycle.keep_revised", 0.25, FULL, online=True),
         Choice("lifecycle.carry", YES_NO, online=True),
         Whole("lifecycle.cycles", 1, 3, online=True),
         Choice("verifier.rule", ("coverage", "model", "both"), online=True, when=has_cross_encoder),
         Real("verifier.threshold", 0.05, 0.99, online=True, when=has_cross_encoder),
     ),
-    "vanilla": (*regions(), Filling("vanilla.k", 0.25, 1.2, online=True)),
+    "vanilla": (*regions(), Filling("vanilla.k", 0.25, FULL, online=True)),
     "vanilla-rerank": (
         *regions(),
         Whole("vanilla_rerank.candidates", 10, 60, online=True),
-        Filling("vanilla_rerank.k", 0.25, 1.2, online=True),
+        Filling("vanilla_rerank.k", 0.25, FULL, online=True),
     ),
     "dosrag": (*regions(), Choice("dosrag.budget", (None, 512, 1024, 1536), online=True)),
     "react": (
@@ -90,7 +93,7 @@ SPACES: dict[str, tuple[Parameter, ...]] = {
         Choice("selfrag.mode", ("adaptive", "always"), online=True),
         Real("selfrag.threshold", 0.0, 0.6, online=True),
         Whole("selfrag.passages", 5, 20, online=True),
-        Filling("selfrag.keep", 0.25, 1.2, online=True),
+        Filling("selfrag.keep", 0.25, FULL, online=True),
         Real("selfrag.relevance_weight", 0.0, 2.0, digits=1, online=True),
         Real("selfrag.support_weight", 0.0, 2.0, digits=1, online=True),
         Real("selfrag.utility_weight", 0.0, 2.0, digits=1, online=True),
@@ -128,7 +131,7 @@ SPACES: dict[str, tuple[Parameter, ...]] = {
         Whole("hipporag2.linking_top_k", 3, MOST_FACTS, online=True),
         Real("hipporag2.damping", 0.2, 0.8, online=True),
         Real("hipporag2.passage_node_weight", 0.01, 0.5, log=True, digits=3, online=True),
-        Filling("hipporag2.qa_top_k", 0.25, 1.2, online=True),
+        Filling("hipporag2.qa_top_k", 0.25, FULL, online=True),
     ),
 }
 

@@ -10,6 +10,10 @@ from typing import Any, Literal
 from optimize.questions import Questions
 from optimize.space import Drawn
 
+PRICE = 100
+"""Tokens that cost one point of quality, of 100. Without a price the longest evidence wins, whatever it does to the
+reader: the last points of recall are bought with as many tokens as all the others."""
+
 State = Literal["complete", "pruned", "failed"]
 
 
@@ -30,6 +34,11 @@ class Trial:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     error: str | None = None
+
+    @property
+    def worth(self) -> tuple[float, ...]:
+        """Its quality less its price, question by question."""
+        return tuple(quality - cost / (100 * PRICE) for quality, cost in zip(self.quality, self.cost, strict=True))
 
     def line(self, questions: Questions, chosen: bool = False) -> dict[str, Any]:
         """Say what a reader of the search wants to know, as one line of `trials.jsonl`."""
