@@ -15,7 +15,7 @@ from programs.settings import Settings
 from signatures.baselines.hipporag2 import MOST_FACTS
 
 YES_NO = (False, True)
-FULL = 2.0
+FULL = 2.5
 """How often the reader's budget may be filled by records that are as long as they may be: where a region ends with its
 section it is about half as long."""
 
