@@ -52,6 +52,19 @@ def test_a_region_opens_with_its_node_and_holds_related_evidence_nearest_first(g
         assert cosines == sorted(cosines, reverse=True)
 
 
+def test_by_the_rule_names_a_region_first_holds_what_its_node_leads_to_by_name(graph_of, tight):
+    texts = [
+        "The Amber Road\n\nIt was directed by Ysolde Marrane, and shown in Quarrow Hall.",
+        "Quarrow Hall was built of stone.",
+        "Ysolde Marrane\n\nShe studied law and went to sea.",
+    ]
+    tam = tight.tam.model_copy(update={"region_rule": "names", "region_tokens": 40, "region_size": 5})
+    graph = graph_of(texts, tight.model_copy(update={"tam": tam}))
+
+    assert graph.region(1)[:3] == (1, 3, 2)  # the heading that it names, then the name that it shares
+    graph.check()
+
+
 @settings(max_examples=30, deadline=None)
 @given(texts=COLLECTIONS)
 def test_records_are_the_source_at_their_offsets_and_are_found_by_id(graph_of, collect, texts):
