@@ -6,15 +6,12 @@ Unlike a name that two texts share, it has a direction, and it says which of all
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
 
 from programs.documents.sections import heading_of
-from programs.tam.names import SHORTEST, rarest
-
-WORD = re.compile(r"\w+")
+from programs.tam.names import SHORTEST, WORD, rarest
 
 Words = tuple[str, ...]
 
