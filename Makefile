@@ -34,7 +34,7 @@ bench: .venv/.stamp-dev  ## measurements; nothing here asserts a time
 	@touch $@
 
 # Chooses by the evidence alone, at a price for its length. The regions of all methods are fixed to what plain similarity
-# did best with; where StateRAG starts from, and what is fixed for it, comes from looking, stage by stage, at where gold
+# did well with; where StateRAG starts from, and what is fixed for it, comes from looking, stage by stage, at where gold
 # was lost on development questions.
 SHARED := lifecycle.reader_budget=1024 tam.region_tokens=256 tam.overlap_tokens=0 tam.boundaries=sentences
 SELECT = $(BIN)/python -m optimize.parameters --data $(DATA) --limit 40 --train 0 --trials 24 --seed 0 \
@@ -47,7 +47,7 @@ STATERAG_FIXED := verifier.rule=coverage verifier.threshold=0.94 lifecycle.cycle
 	navigation.beam=8 navigation.candidates=64 navigation.scorer.embedding=1.0 navigation.scorer.cross-encoder=0 \
 	retriever.ranker=fusion retriever.rerank=40 retriever.terminals=false retriever.minimum=0
 
-select: .venv/.stamp-dev  ## choose the parameters of the embedded preset on development questions: half an hour
+select: .venv/.stamp-dev  ## choose the parameters of the embedded preset on development questions: an hour
 	@test -d "$(DATA)" || { echo "make select DATA=DIR: the folder of the workloads' files"; exit 2; }
 	for method in vanilla vanilla-rerank dosrag; do \
 		$(SELECT) --method $$method --out $(COMPILED)/$$method.json || exit; done

@@ -178,10 +178,10 @@ def region_map(
         if regions[node - 1].source_id == regions[node].source_id:
             related[node].add(node + 1)
             related[node + 1].add(node)
-    by_name = _led_to_by_name([region.text for region in regions]) if tam.region_rule == "names" else None
+    texts = [region.text for region in regions]
+    by_name = _led_to_by_name(texts) if tam.region_rule == "names" else [()] * len(regions)
     return tuple(
-        _region(node, related[node], by_name[node - 1] if by_name else (), vectors, tam.region_size)
-        for node in range(1, len(regions) + 1)
+        _region(node, related[node], by_name[node - 1], vectors, tam.region_size) for node in range(1, len(regions) + 1)
     )
 
 
