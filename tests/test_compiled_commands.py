@@ -75,7 +75,12 @@ def test_a_settings_file_of_the_users_has_nothing_that_ships(ships, development,
     assert choose("vanilla", str(tmp_path / "tiny.toml"), [], None).contender.compiled is None
 
 
-OTHER_MODELS = ["encoder.model=all-minilm-l6-v2", "auxiliary.engine=server", "reader.model=qwen2.5-coder-1.5b"]
+OTHER_MODELS = [
+    "encoder.model=all-minilm-l6-v2",
+    "encoder.engine=sentence-transformers",
+    "auxiliary.engine=scripted",
+    "reader.model=qwen2.5-coder-1.5b",
+]
 
 
 @pytest.mark.parametrize("change", OTHER_MODELS)
@@ -90,6 +95,15 @@ def test_D6_with_other_models_what_ships_is_left_out_and_what_is_named_is_refuse
     assert change.partition("=")[2] in said
     with pytest.raises(InputError, match="chosen with other models"):
         choose("vanilla", "tiny", [change], file)
+
+
+def test_a_server_is_taken_at_its_word_about_the_model_that_it_serves(ships, development):
+    file = ships(compiled_on(development, parameters={"vanilla.k": 3}))
+    served = ["auxiliary.engine=server", "reader.engine=server"]
+    assert choose("vanilla", "tiny", served, None).contender.compiled is not None
+    assert choose("vanilla", "tiny", served, file).contender.settings.vanilla.k == 3
+    another = [*served, "auxiliary.model=another"]
+    assert choose("vanilla", "tiny", another, None).contender.compiled is None
 
 
 def test_weights_that_changed_under_the_same_name_are_other_models(ships, development, monkeypatch):

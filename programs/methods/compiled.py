@@ -96,8 +96,7 @@ class Choice(Frozen):
 
     def unlike(self, settings: Settings) -> list[str]:
         """Say which models of some settings are others than it was chosen with. Weights are hashed if names agree."""
-        named = [entry.model_copy(update={"sha256": {}}) for entry in self.models]
-        return _others(named, named_models(settings)) or _others(self.models, model_entries(settings))
+        return _others(self.models, named_models(settings)) or _others(self.models, model_entries(settings))
 
 
 class Prompt(Frozen):
@@ -146,7 +145,8 @@ class Compiled(Frozen):
 
 def _others(chosen: Sequence[ModelEntry], models: Sequence[ModelEntry]) -> list[str]:
     parts = {entry.part: entry for entry in chosen}
-    return [f"{entry}, not {parts.get(entry.part)}" for entry in models if parts.get(entry.part) != entry]
+    pairs = [(entry, parts.get(entry.part)) for entry in models]
+    return [f"{entry}, not {other}" for entry, other in pairs if other is None or not entry.may_be(other)]
 
 
 def _demo(signature: Any, demo: dict[str, Any]) -> dspy.Example:

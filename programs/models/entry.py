@@ -22,6 +22,19 @@ class ModelEntry(BaseModel):
     model: str
     sha256: dict[str, str] = {}
 
+    def may_be(self, other: ModelEntry) -> bool:
+        """Tell whether this is the other, as far as names, engines and hashes say.
+
+        A server shows no weights, so it is taken at its word: what it calls by the same name is the same model.
+        """
+        engines = {self.engine, other.engine}
+        hashed = bool(self.sha256 and other.sha256)
+        return (
+            (self.part, self.model) == (other.part, other.model)
+            and (len(engines) == 1 or "server" in engines)
+            and (not hashed or self.sha256 == other.sha256)
+        )
+
     def __str__(self) -> str:
         """Name it for a person, with the beginning of a hash where two weights may have one name."""
         weights = f" {min(self.sha256.values())[:8]}" if self.sha256 else ""

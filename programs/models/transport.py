@@ -15,6 +15,8 @@ from programs.models.wire import error_message
 
 T = TypeVar("T")
 OVERFLOW_SIGNS = ("context length", "context_length", "context size", "context_size")
+UNSUPPORTED_SIGNS = ("not supported", "unsupported", "is supported")
+"""How llama.cpp's server words, with status 500, that it does not offer something: no fault, so not tried again."""
 UNREADABLE = (ValueError, KeyError, TypeError, IndexError)
 """What reading a body of another shape raises."""
 
@@ -78,7 +80,8 @@ class Transport:
         message = error_message(response)
         if self._key:
             message = message.replace(self._key, "…")
-        if response.status_code == 429 or (response.is_server_error and response.status_code != 501):
+        unsupported = response.status_code == 501 or any(sign in message.lower() for sign in UNSUPPORTED_SIGNS)
+        if response.status_code == 429 or (response.is_server_error and not unsupported):
             raise TransportFault(f"{where}: {response.status_code} {message}")
         if response.status_code in (400, 413) and any(sign in message.lower() for sign in OVERFLOW_SIGNS):
             raise ContextOverflow(message)

@@ -25,6 +25,7 @@ def load_runs(paths: Sequence[Path]) -> list[ScoreTable]:
     kinds = {folder.manifest.kind for folder in folders}
     if len(kinds) > 1:
         warnings.warn("development runs and locked ones are shown together", stacklevel=2)
+    warn_of_budgets(folders)
     tables: list[tuple[RunFolder, ScoreTable]] = []
     for done, folder in enumerate(folders):
         report("runs", done, len(folders))
@@ -38,6 +39,17 @@ def load_runs(paths: Sequence[Path]) -> list[ScoreTable]:
         table if uses[table.method, table.workload] == 1 else replace(table, method=f"{folder.name}/{table.method}")
         for folder, table in tables
     ]
+
+
+def warn_of_budgets(folders: Sequence[RunFolder]) -> None:
+    """Say where methods of different runs had different evidence budgets; within one run they can't (D1)."""
+    budgets: dict[int | None, str] = {}
+    for folder in folders:
+        lifecycle = folder.manifest.methods[0].settings.get("lifecycle", {})
+        budgets.setdefault(lifecycle.get("reader_budget"), folder.name)
+    if len(budgets) > 1:
+        told = ", ".join(f"{name} {budget}" for budget, name in budgets.items())
+        warnings.warn(f"the runs have different evidence budgets in tokens: {told}", stacklevel=3)
 
 
 def open_folders(paths: Sequence[Path]) -> list[RunFolder]:

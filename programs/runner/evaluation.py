@@ -44,6 +44,13 @@ class Evaluation:
         used = {_models_of(contender.settings) for contender in self.contenders}
         if len(used) > 1:
             raise InputError("the compiled methods want different models; run them one by one")
+        budgets = {contender.name: contender.settings.lifecycle.reader_budget for contender in self.contenders}
+        if len(set(budgets.values())) > 1:
+            told = ", ".join(f"{name} {budget}" for name, budget in budgets.items())
+            raise InputError(
+                f"the methods would read different amounts of evidence ({told} tokens), which is no comparison; "
+                f"give all of them one budget: --set lifecycle.reader_budget={min(budgets.values())}"
+            )
         if self.workload.split == "eval":
             check_locked(self.compiled, self.selection, self.queries)
 

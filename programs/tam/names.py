@@ -14,8 +14,10 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
 
-CAPITALISED = r"[A-Z][\w'’-]*(?:\s+[A-Z][\w'’-]*)*"
-PARTICLE = r"\s+(?:of|the|and|de|la|le|du|del|di|da|von|van|al|bin|&)\s+"
+SPACE = r"[^\S\r\n]+"
+"""What may stand between the words of a name: no line break, or a heading would run into the text below it."""
+CAPITALISED = rf"[A-Z][\w'’-]*(?:{SPACE}[A-Z][\w'’-]*)*"
+PARTICLE = rf"{SPACE}(?:of|the|and|de|la|le|du|del|di|da|von|van|al|bin|&){SPACE}"
 NAME = re.compile(rf"\b{CAPITALISED}(?:{PARTICLE}{CAPITALISED})*")
 WORD = re.compile(r"\w+")
 SHORTEST = 4

@@ -92,6 +92,14 @@ def test_a_refusal_is_not_retried_and_shows_the_servers_message(endpoint, code):
     assert len(endpoint.seen) == 1
 
 
+def test_what_a_server_says_it_does_not_support_is_a_refusal_whatever_its_status(endpoint):
+    backend = opened(endpoint)
+    endpoint.answers = [status(500, "Only no echo is supported")]
+    with pytest.raises(ModelUnavailable, match="Only no echo"):
+        backend.complete(REQUEST)
+    assert len(endpoint.seen) == 1
+
+
 def test_a_refusal_goes_through_dspy_as_an_error_for_the_user_and_is_in_the_ledger(endpoint):
     model = LanguageModel(opened(endpoint))
     endpoint.answers = [status(400, "no such thing")]

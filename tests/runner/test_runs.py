@@ -241,6 +241,15 @@ def test_a_compiled_program_brings_its_parameters_and_its_prompts(tmp_path):
     assert evaluation.manifest().methods[0].compiled == compiled.digest
 
 
+def test_methods_that_would_read_different_amounts_of_evidence_are_not_compared():
+    contenders = [
+        Contender(name, small_settings(lifecycle={"reader_budget": budget}))
+        for name, budget in (("vanilla", 64), ("dosrag", 32))
+    ]
+    with pytest.raises(InputError, match=r"vanilla 64, dosrag 32 .*--set lifecycle.reader_budget=32"):
+        Evaluation(make_workload(queries=2), tuple(contenders))
+
+
 def test_an_estimate_asks_no_model_and_bounds_what_the_run_then_spends(tmp_path):
     settings = small_settings(**{**ASKS_MODELS, "memory": {"enabled": False}})
     evaluation = make_evaluation("staterag,vanilla", settings, queries=12, collections=12)

@@ -17,6 +17,10 @@ def test_a_name_is_a_run_of_capitalised_words_with_its_particles():
     }
 
 
+def test_a_heading_does_not_run_into_the_text_below_it():
+    assert names("Ysolde Marrane\nShe was born in a harbour town.") == {"Ysolde Marrane"}
+
+
 def test_texts_are_linked_by_a_name_that_both_bear_and_not_by_common_words():
     links = name_links([FILM, DIRECTOR, OTHER])
 
