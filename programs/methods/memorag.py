@@ -23,7 +23,6 @@ from programs.methods.raptor.leaves import sentence_regions
 from programs.methods.regions import RegionCodec, RegionIndex
 from programs.methods.room import head, room
 from programs.models.encoder import Encoder
-from programs.models.ledger import Phase
 from programs.models.runtime import Runtime
 from programs.state import EvidenceRecord
 from programs.tam.segment import segment
@@ -99,8 +98,8 @@ class MemoRAG(EvidenceProgram):
         return list(dict.fromkeys(clues))
 
     def _ask_memory(self, run: QueryRun, step: str, predictor: dspy.Predict, gists: str) -> str:
-        settings, lm = self.settings.memorag, self.runtime.auxiliary
-        said = run.ask(predictor, step, Phase.AUX, lm, settings.clue_tokens, memory=gists, question=run.query.question)
+        tokens = self.settings.memorag.clue_tokens
+        said = run.ask(predictor, step, tokens, memory=gists, question=run.query.question)
         return "" if said is None else str(next(iter(said.values())))
 
     def _memorise(self, run: QueryRun) -> str:
@@ -122,11 +121,8 @@ class MemoRAG(EvidenceProgram):
         answers = run.ask_all(
             self.condense,
             "gist",
-            Phase.INDEX,
-            self.runtime.auxiliary,
             self.settings.memorag.gist_tokens,
             [{"text": text} for text in texts],
-            self.settings.auxiliary.parallel,
         )
         return [answer.gist for answer in answers if answer is not None and answer.gist]
 

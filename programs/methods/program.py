@@ -23,8 +23,7 @@ from programs.contract import Fault, check_provenance
 from programs.documents.collection import Collection
 from programs.methods.indexes import Indexes
 from programs.models.adapter import TemplateAdapter
-from programs.models.language_model import LanguageModel
-from programs.models.ledger import Ledger, Phase
+from programs.models.ledger import Ledger, Phase, current_scope
 from programs.models.runtime import Runtime
 from programs.progress import report
 from programs.record import Latency, MemoryUse, QueryRecord, make_record
@@ -42,19 +41,24 @@ class QueryRun:
     """One query while it runs, and what it leaves behind whatever ends it."""
 
     query: Query
-    ledger: Ledger
+    runtime: Runtime
+    ledger: Ledger = field(init=False)
     trail: Trail = field(default_factory=Trail)
     memory: MemoryUse = field(default_factory=lambda: MemoryUse(reads=0, hits=0))
     started: float = field(default_factory=time.perf_counter)
     indexed: float | None = None
 
-    def ask(
-        self, predictor: dspy.Module, role: str, phase: Phase, lm: LanguageModel, max_tokens: int, **inputs: Any
-    ) -> dspy.Prediction | None:
-        """Ask a model once. An unreadable completion is counted and gives None, as a prompt too long does (D9)."""
-        with self.ledger.scope(role, phase):
+    def __post_init__(self) -> None:
+        self.ledger = Ledger(self.query.query_id)
+
+    def ask(self, predictor: dspy.Module, role: str, max_tokens: int, **inputs: Any) -> dspy.Prediction | None:
+        """Ask the auxiliary model once, in the phase that the work is in.
+
+        An unreadable completion is counted and gives None, as a prompt too long does (D9).
+        """
+        with self.ledger.scope(role, current_scope().phase):
             try:
-                return predictor(lm=lm, config={"max_tokens": max_tokens}, **inputs)
+                return predictor(lm=self.runtime.auxiliary, config={"max_tokens": max_tokens}, **inputs)
             except AdapterParseError:
                 self.trail.unreadable += 1
             except dspy.ContextWindowExceededError:
@@ -62,22 +66,14 @@ class QueryRun:
         return None
 
     def ask_all(
-        self,
-        predictor: dspy.Module,
-        role: str,
-        phase: Phase,
-        lm: LanguageModel,
-        max_tokens: int,
-        many: Sequence[Mapping[str, Any]],
-        parallel: int,
+        self, predictor: dspy.Module, role: str, max_tokens: int, many: Sequence[Mapping[str, Any]]
     ) -> list[dspy.Prediction | None]:
-        """Ask many independent things, `parallel` at a time, and account for them in their order."""
-        runs = [QueryRun(self.query, Ledger(self.query.query_id)) for _ in many]
+        """Ask many independent things, as many at a time as the settings say, and account for them in their order."""
+        runs = [QueryRun(self.query, self.runtime) for _ in many]
         asked = [
-            partial(run.ask, predictor, role, phase, lm, max_tokens, **inputs)
-            for run, inputs in zip(runs, many, strict=True)
+            partial(run.ask, predictor, role, max_tokens, **inputs) for run, inputs in zip(runs, many, strict=True)
         ]
-        with ThreadPoolExecutor(max(1, parallel)) as pool:
+        with ThreadPoolExecutor(self.runtime.settings.auxiliary.parallel) as pool:
             futures = [pool.submit(copy_context().run, ask) for ask in asked]
             try:
                 answers = []
@@ -163,7 +159,7 @@ class Program(dspy.Module):  # type: ignore[misc]
         raise NotImplementedError
 
     def _record(self, query: Query) -> QueryRecord:
-        run = QueryRun(query, Ledger(query.query_id))
+        run = QueryRun(query, self.runtime)
         with (
             dspy.context(adapter=TemplateAdapter(), disable_history=True),
             run.ledger.scope("query", Phase.AUX),

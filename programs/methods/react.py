@@ -17,7 +17,6 @@ from programs.methods.program import EvidenceProgram, QueryRun
 from programs.methods.regions import RegionIndex, region_index
 from programs.methods.room import head
 from programs.models.encoder import Encoder
-from programs.models.ledger import Phase
 from programs.models.runtime import Runtime
 from programs.state import EvidenceRecord
 from programs.tam.segment import Region
@@ -60,8 +59,6 @@ class ReAct(EvidenceProgram):
             prediction = run.ask(
                 self.act,
                 "act",
-                Phase.AUX,
-                self.runtime.auxiliary,
                 settings.step_tokens,
                 question=run.query.question,
                 trajectory=latest(trajectory, settings.trajectory_tokens, self.runtime.encoder) or "none",

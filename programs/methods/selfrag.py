@@ -24,7 +24,6 @@ from programs.methods.regions import RegionIndex, region_index
 from programs.methods.room import head
 from programs.models.adapter import TemplateAdapter
 from programs.models.language_model import LanguageModel
-from programs.models.ledger import Phase
 from programs.models.runtime import Runtime
 from programs.state import EvidenceRecord
 from programs.tam.segment import Region
@@ -81,8 +80,6 @@ class SelfRAG(EvidenceProgram):
         decision = run.ask(
             self.retrieval,
             "retrieval",
-            Phase.AUX,
-            self.runtime.auxiliary,
             settings.decision_tokens,
             question=run.query.question,
         )
@@ -94,11 +91,8 @@ class SelfRAG(EvidenceProgram):
         reflections = run.ask_all(
             self.reflection,
             "reflection",
-            Phase.AUX,
-            self.runtime.auxiliary,
             settings.reflection_tokens,
             [{"question": run.query.question, "passage": text} for text in shown],
-            self.settings.auxiliary.parallel,
         )
         return [float("-inf") if reflection is None else reflection.score for reflection in reflections]
 

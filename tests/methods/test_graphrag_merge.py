@@ -15,7 +15,6 @@ from programs.methods.graphrag.merge import Merged, merge, title
 from programs.methods.program import QueryRun
 from programs.models.adapter import TemplateAdapter
 from programs.models.language_model import LanguageModel
-from programs.models.ledger import Ledger, Phase
 from programs.models.runtime import Runtime
 from programs.models.scripted import HashedEncoder, ScriptedBackend
 from programs.workloads.query import Query
@@ -39,7 +38,7 @@ def asking_with(script, context=8192):
     model = LanguageModel(backend)
     query = Query(query_id="q", question="who?", collection=make_collection(1), position=0)
     runtime = Runtime(small_settings(), model, model, HashedEncoder(), None)
-    return Asking(QueryRun(query, Ledger("q")), runtime, Phase.INDEX), backend
+    return Asking(QueryRun(query, runtime)), backend
 
 
 def describe(merged, script, context=8192, **settings):

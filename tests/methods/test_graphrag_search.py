@@ -26,7 +26,6 @@ from programs.methods.graphrag.reports import Reported, Reporting
 from programs.methods.program import QueryRun
 from programs.models.adapter import TemplateAdapter
 from programs.models.language_model import LanguageModel
-from programs.models.ledger import Ledger, Phase
 from programs.models.runtime import Runtime
 from programs.models.scripted import HashedEncoder, ScriptedBackend
 from programs.tam.segment import segment
@@ -74,11 +73,11 @@ def make_index(reports=None):
     )
 
 
-def asking_with(script, question="who?", context=8192, phase=Phase.AUX):
+def asking_with(script, question="who?", context=8192):
     backend = ScriptedBackend(script, context=context)
     model = LanguageModel(backend)
     query = Query(query_id="q", question=question, collection=COLLECTION, position=0)
-    return Asking(QueryRun(query, Ledger("q")), Runtime(small_settings(), model, model, ENCODER, None), phase), backend
+    return Asking(QueryRun(query, Runtime(small_settings(), model, model, ENCODER, None))), backend
 
 
 def test_relationships_are_ranked_by_the_degrees_of_both_ends():
@@ -126,7 +125,7 @@ def test_reports_are_written_from_the_deepest_level_up_and_an_unreadable_one_is_
             return "not json"
         return json.dumps({"title": content.split("\n")[1][:4], "summary": "s", "findings": [], "rating": 1})
 
-    asking, backend = asking_with(write, phase=Phase.INDEX)
+    asking, backend = asking_with(write)
     with dspy.context(adapter=TemplateAdapter()):
         reports = Reporting().report(GRAPH, (*COMMUNITIES, Community(1, 1, (2,))), asking, GraphragSettings())
     assert {number: made.title for number, made in reports.items()} == {0: "BELA", 2: "ARVO", 3: "EDDA"}

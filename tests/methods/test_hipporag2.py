@@ -15,7 +15,7 @@ from programs.methods.hipporag2.store import HippoCodec
 from programs.methods.indexes import Indexes
 from programs.methods.program import QueryRun
 from programs.models.language_model import LanguageModel
-from programs.models.ledger import Ledger, Phase
+from programs.models.ledger import Phase
 from programs.models.runtime import Runtime
 from programs.models.scripted import HashedEncoder, OverlapCrossEncoder, ScriptedBackend
 from programs.workloads.query import Query
@@ -336,7 +336,7 @@ def test_what_is_stored_is_the_whole_index(tmp_path):
     said = json.dumps({"triples": [["Anna Lind", "is not", "Anna Berg"], ["東京", "is", "東京"]]})
     program = make_program(Script(triples=said), synonymy_threshold=0.2)
     ask(program, collection)
-    index = program.index(QueryRun(make_query(collection), Ledger("q0")))
+    index = program.index(QueryRun(make_query(collection), program.runtime))
     codec = HippoCodec(collection)
     codec.save(index, tmp_path)
     loaded = codec.load(tmp_path)

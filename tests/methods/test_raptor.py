@@ -13,7 +13,7 @@ from programs.methods.program import NO_EVIDENCE, QueryRun
 from programs.methods.raptor.raptor import Raptor
 from programs.methods.raptor.tree import Summary, Tree, TreeCodec, grow
 from programs.models.language_model import LanguageModel
-from programs.models.ledger import Ledger, Phase
+from programs.models.ledger import Phase
 from programs.models.runtime import Runtime
 from programs.models.scripted import HashedEncoder, OverlapCrossEncoder, ScriptedBackend, words
 from programs.state import Address
@@ -70,7 +70,7 @@ def small_tree() -> Tree:
 
 
 def selected(program: Raptor, tree: Tree, question: str):
-    return program.select(QueryRun(query(question=question), Ledger("q")), tree)
+    return program.select(QueryRun(query(question=question), program.runtime), tree)
 
 
 def test_nodes_of_every_layer_compete_by_cosine():

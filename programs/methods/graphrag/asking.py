@@ -10,31 +10,25 @@ import dspy
 
 from programs.methods.program import QueryRun
 from programs.methods.room import head, room
-from programs.models.ledger import Phase
 from programs.models.runtime import Runtime
 
 
 @dataclass(frozen=True)
 class Asking:
-    """A query's run and the model that its steps ask, in one phase."""
+    """A query's run and the model that its steps ask."""
 
     run: QueryRun
-    runtime: Runtime
-    phase: Phase
+
+    @property
+    def runtime(self) -> Runtime:
+        """The models."""
+        return self.run.runtime
 
     def all(
         self, predictor: dspy.Module, role: str, most: int, many: Sequence[Mapping[str, Any]]
     ) -> list[dspy.Prediction | None]:
         """Ask independent things in order. None stands where a completion could not be read."""
-        return self.run.ask_all(
-            predictor,
-            role,
-            self.phase,
-            self.runtime.auxiliary,
-            self.completion(most),
-            many,
-            self.runtime.settings.auxiliary.parallel,
-        )
+        return self.run.ask_all(predictor, role, self.completion(most), many)
 
     def completion(self, most: int) -> int:
         """Bound a completion to half the context, so that some input always fits."""

@@ -18,7 +18,6 @@ from programs.methods.graphrag.reports import Reporting
 from programs.methods.graphrag.store import KnowledgeCodec
 from programs.methods.indexes import Indexes
 from programs.methods.program import EvidenceProgram, QueryRun
-from programs.models.ledger import Phase
 from programs.models.runtime import Runtime
 from programs.state import EvidenceRecord
 from programs.tam.segment import segment
@@ -52,12 +51,12 @@ class GraphRAG(EvidenceProgram):
             similarity = index.unit_vectors @ encoder.encode_queries([question])[0]
             return [index.units[i].record() for i in np.argsort(-similarity, kind="stable")]
         if settings.search == "global":
-            return self.global_search.search(index, Asking(run, self.runtime, Phase.AUX), settings)
+            return self.global_search.search(index, Asking(run), settings)
         return local_search(question, index, encoder, settings, self.settings.lifecycle.reader_budget)
 
     def _build(self, run: QueryRun) -> KnowledgeIndex:
         settings, encoder = self.settings.graphrag, self.runtime.encoder
-        asking = Asking(run, self.runtime, Phase.INDEX)
+        asking = Asking(run)
         units = segment(run.query.collection, encoder, settings.chunk_tokens, settings.chunk_overlap)
         merged = merge(self.extraction.find([unit.text for unit in units], asking, settings))
         graph = self.descriptions.describe(merged, asking, settings)

@@ -22,7 +22,6 @@ from programs.methods.hipporag2.synonymy import find_synonyms
 from programs.methods.indexes import Indexes
 from programs.methods.program import EvidenceProgram, QueryRun
 from programs.methods.regions import RegionIndex
-from programs.models.ledger import Phase
 from programs.models.runtime import Runtime
 from programs.state import EvidenceRecord
 from programs.tam.segment import segment
@@ -67,7 +66,8 @@ class HippoRAG2(EvidenceProgram):
         regions = segment(run.query.collection, encoder, tam.region_tokens, tam.overlap_tokens, tam.boundaries)
         texts = [region.text for region in regions]
         passages = RegionIndex.of(regions, encoder)
-        base = fact_base(self._extractor().extract(run, texts[: own.extract]))
+        extractor = Extractor(self.find_entities, self.find_triples, encoder, own)
+        base = fact_base(extractor.extract(run, texts[: own.extract]))
         synonyms = find_synonyms(
             base.phrases,
             encoder.encode_passages(base.phrases),
@@ -77,16 +77,6 @@ class HippoRAG2(EvidenceProgram):
         )
         return assemble(passages, base, encoder.encode_passages([base.text(f) for f in base.facts]), synonyms)
 
-    def _extractor(self) -> Extractor:
-        return Extractor(
-            self.find_entities,
-            self.find_triples,
-            self.runtime.auxiliary,
-            self.runtime.encoder,
-            self.own,
-            self.settings.auxiliary.parallel,
-        )
-
     def _recognised(self, run: QueryRun, index: HippoIndex, scores: Scores) -> list[int]:
         candidates = nearest_facts(scores, self.own.linking_top_k)
         if not candidates:
@@ -94,8 +84,6 @@ class HippoRAG2(EvidenceProgram):
         answer = run.ask(
             self.recognise,
             "recognition",
-            Phase.AUX,
-            self.runtime.auxiliary,
             self.own.filter_tokens,
             question=run.query.question,
             facts=numbered_facts(index.base, candidates),

@@ -12,8 +12,6 @@ from programs.baseline_settings.hipporag2 import Hipporag2Settings
 from programs.methods.program import QueryRun
 from programs.methods.room import head
 from programs.models.encoder import Encoder
-from programs.models.language_model import LanguageModel
-from programs.models.ledger import Phase
 
 Triple = tuple[str, str, str]
 """Subject, relation, object."""
@@ -27,10 +25,8 @@ class Extractor:
 
     find_entities: dspy.Module
     find_triples: dspy.Module
-    lm: LanguageModel
     encoder: Encoder
     settings: Hipporag2Settings
-    parallel: int
 
     def extract(self, run: QueryRun, texts: Sequence[str]) -> tuple[tuple[Triple, ...], ...]:
         """Give each passage's triples. A passage without readable names is still asked for its triples."""
@@ -44,8 +40,7 @@ class Extractor:
     def _ask(
         self, run: QueryRun, predictor: dspy.Module, role: str, many: Sequence[dict[str, str]]
     ) -> list[dspy.Prediction | None]:
-        tokens = self.settings.extraction_tokens
-        return run.ask_all(predictor, role, Phase.INDEX, self.lm, tokens, many, self.parallel)
+        return run.ask_all(predictor, role, self.settings.extraction_tokens, many)
 
     def _opening(self, text: str) -> str:
         """Cut a passage so that the prompt and the longest answer fit a small context."""

@@ -12,7 +12,6 @@ from programs.methods.program import EvidenceProgram, QueryRun
 from programs.methods.raptor.leaves import sentence_regions
 from programs.methods.raptor.tree import Tree, TreeCodec, grow
 from programs.methods.room import room
-from programs.models.ledger import Phase
 from programs.models.runtime import Runtime
 from programs.state import EvidenceRecord
 from signatures.baselines.raptor import SummariseCluster
@@ -55,11 +54,8 @@ class Raptor(EvidenceProgram):
         answers = run.ask_all(
             self.summarise,
             "summary",
-            Phase.INDEX,
-            self.runtime.auxiliary,
             self.settings.raptor.summary_tokens,
             [{"passages": joined(texts)} for texts in clusters],
-            self.settings.auxiliary.parallel,
         )
         return [None if answer is None else answer.summary for answer in answers]
 
