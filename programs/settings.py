@@ -131,7 +131,10 @@ class VerifierSettings(Section):
     """How the Verifier judges sufficiency (D13)."""
 
     rule: Literal["model", "coverage", "both"] = "model"
-    threshold: float = Field(0.5, ge=0, le=1, description="relevance above which a target counts as covered")
+    wants: Literal["targets", "query", "all"] = Field(
+        "targets", description="what counting looks for: the plan's targets, the query as a whole, or both"
+    )
+    threshold: float = Field(0.5, ge=0, le=1, description="relevance above which a want counts as covered")
 
 
 class MemorySettings(Section):

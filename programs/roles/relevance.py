@@ -20,9 +20,7 @@ SMOOTHING = 4
 SEEDS = 4
 """Best candidates whose names are followed."""
 ASKED = 0.4
-"""The weight of a heading that stands in the query, where a meaning has 1."""
-NAMES = 0.5
-"""The weight of names that texts share."""
+"""The weight of a heading that stands in the query, where every other opinion has 1."""
 
 
 def relevance(view: View, candidates: Sequence[EvidenceRecord]) -> Scores:
@@ -45,15 +43,15 @@ def fused(view: View, targets: Sequence[str], texts: Sequence[str]) -> Scores:
     Scores of different makers can't be added, ranks can. The targets have one voice together, however many they are.
     The cross-encoder is asked about the query alone: on the targets it cost as much again for each and added nothing.
     A second hop is often like neither query nor target, but is headed by a name that the first one gives, or shares
-    one with it. A shared name is a weaker reason than a heading or a meaning, so it has half a voice.
+    one with it.
     """
     headings = Headings(texts)
     by_query, *by_target = similarity(view, [view.query, *targets], texts)
     first = reciprocal(by_query) + reciprocal(crossed(view, view.query, texts))
     first[sorted(headings.named_in(view.query))] += ASKED / SMOOTHING
     meant = first + np.mean([reciprocal(scores) for scores in by_target], axis=0)
-    fusion: Scores = meant + by_headings(first, headings) + NAMES * by_names(first, texts)
-    return fusion * SMOOTHING / (4 + ASKED + NAMES)
+    fusion: Scores = meant + by_headings(first, headings) + by_names(first, texts)
+    return fusion * SMOOTHING / (5 + ASKED)
 
 
 def by_headings(first: Scores, headings: Headings) -> Scores:

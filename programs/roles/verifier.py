@@ -13,8 +13,15 @@ from programs.state import Role, Verdict, VerdictLabel
 from signatures.verifier import JudgeEvidence
 
 
+SUPPORTED = {
+    "targets": "Every target is supported by a committed record.",
+    "query": "The query is supported by a committed record.",
+    "all": "The query and every target are supported by a committed record.",
+}
+
+
 class Verifier(dspy.Module):  # type: ignore[misc]
-    """Judges by the paper's prompt, by counting covered targets (D13), or by both, which must agree to pass."""
+    """Judges by the paper's prompt, by counting what is covered (D13), or by both, which must agree to pass."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -50,19 +57,31 @@ class Verifier(dspy.Module):  # type: ignore[misc]
         return Verdict(label=VerdictLabel(said.verdict), justification=said.justification)
 
     def _count(self, view: View) -> Verdict:
-        """Count a target as covered by a record that bears on it, read in the query: "street" alone says nothing."""
+        """Count a want as covered by a record that bears on it."""
         tools = view.tools
-        assert view.state.plan is not None  # the Planner's commit precedes this role's turn
         if tools.cross_encoder is None:
             raise ModelUnavailable("verifier.rule needs a cross-encoder but cross_encoder.engine is 'none'")
         texts = [record.text for record in view.state.evidence]
         threshold = tools.settings.verifier.threshold
         with tools.ledger.scope(Role.VERIFIER.value, Phase.AUX):
             missing = [
-                target
-                for target in view.state.plan.targets
-                if float(tools.cross_encoder.score(f"{view.query} {target}", texts).max()) < threshold
+                want
+                for want, asked in wants(view).items()
+                if float(tools.cross_encoder.score(asked, texts).max()) < threshold
             ]
         if missing:
             return Verdict(label=VerdictLabel.FAIL, justification="No evidence yet for: " + "; ".join(missing))
-        return Verdict(label=VerdictLabel.PASS, justification="Every target is supported by a committed record.")
+        return Verdict(label=VerdictLabel.PASS, justification=SUPPORTED[tools.settings.verifier.wants])
+
+
+def wants(view: View) -> dict[str, str]:
+    """Give what must be covered, and how each is asked for: a target in the query, since "street" alone says nothing.
+
+    The query as a whole can be covered by a record of any hop. Where none bears on it, the first hop was missed, and
+    then so were those that it leads to.
+    """
+    assert view.state.plan is not None  # the Planner's commit precedes this role's turn
+    which = view.tools.settings.verifier.wants
+    whole = {} if which == "targets" else {view.query: view.query}
+    targets = () if which == "query" else view.state.plan.targets
+    return whole | {target: f"{view.query} {target}" for target in targets}

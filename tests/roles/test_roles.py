@@ -72,6 +72,18 @@ def test_coverage_passes_when_every_target_has_a_record_and_names_those_that_do_
     assert "observatory" not in one.justification
 
 
+@pytest.mark.parametrize(("wants", "missing"), [("query", "where is the lens?"), ("all", "harbour ferry pier")])
+def test_coverage_may_look_for_the_query_as_a_whole(wants, missing):
+    lens, ferry = nodes_about(turn(), "observatory")[0], nodes_about(turn(), "ferry")[0]
+    verifier = {"rule": "coverage", "threshold": 0.2, "wants": wants}
+    whole = propose(Verifier(), turn((lens, ferry), (lens, ferry), verifier=verifier))
+    part = propose(Verifier(), turn((ferry,), (ferry,), verifier=verifier))
+    assert (whole.label, part.label) == (VerdictLabel.PASS, VerdictLabel.FAIL)
+    assert whole.justification.startswith("The query")
+    assert "where is the lens?" in part.justification
+    assert (missing in part.justification) is (wants == "query")
+
+
 def test_both_asks_the_model_only_when_coverage_passes():
     lens = nodes_about(turn(), "observatory")[0]
     for threshold, asked in ((0.9, 0), (0.0, 1)):
