@@ -134,7 +134,7 @@ def test_as_many_records_are_kept_as_fill_their_part_of_the_budget(part, tokens)
 
 
 def test_the_number_of_records_follows_the_length_that_was_drawn_with_it():
-    space = space_of("vanilla", load_settings("embedded"))
+    space = space_of("vanilla", load_settings("embedded", ["lifecycle.reader_budget=2048"]))
     drawn = {"tam.overlap_tokens": 0, "tam.boundaries": "tokens", "vanilla.k": 0.5}
     assert [space.settings_of({"tam.region_tokens": t, **drawn})["vanilla.k"] for t in (128, 256)] == [8, 4]
 
