@@ -182,9 +182,11 @@ def test_bad_input_is_one_clear_line_and_exit_code_2(scripted, tmp_path, argumen
     assert "Traceback" not in result.output
 
 
+@pytest.mark.parametrize("place", ["", "file"])
 @pytest.mark.parametrize("command", ["compare", "report"])
-def test_a_folder_that_is_no_run_is_a_clear_error(tmp_path, command):
-    arguments = [command, str(tmp_path), *(["--out", str(tmp_path / "r")] if command == "report" else [])]
+def test_what_is_no_runs_folder_is_a_clear_error(tmp_path, command, place):
+    (tmp_path / "file").write_text("")
+    arguments = [command, str(tmp_path / place), *(["--out", str(tmp_path / "r")] if command == "report" else [])]
     result = runner.invoke(run.app, arguments)
     assert result.exit_code == 2
     assert "manifest.json" in result.stderr

@@ -12,7 +12,6 @@ from programs.roles.view import View, asking, numbered
 from programs.state import Role, Verdict, VerdictLabel
 from signatures.verifier import JudgeEvidence
 
-
 SUPPORTED = {
     "targets": "Every target is supported by a committed record.",
     "query": "The query is supported by a committed record.",

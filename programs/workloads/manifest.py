@@ -125,7 +125,7 @@ def read_manifest(path: Path) -> AnyManifest:
     """Read a manifest.json."""
     try:
         return _READ.validate_json(path.read_bytes())
-    except FileNotFoundError as error:
+    except (FileNotFoundError, NotADirectoryError) as error:
         raise InputError(
             f"{path.parent}: no manifest.json, so no run; name a folder that `eval --out` wrote"
         ) from error
