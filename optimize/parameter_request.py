@@ -18,7 +18,7 @@ from optimize.sampling import optuna_library
 from optimize.search import Finished, Objective, ParameterSearch, Progress
 from optimize.search_request import SearchRequest
 from optimize.spaces import space_of
-from optimize.study import COMPLETIONS, Study, open_study
+from optimize.study import Study, open_study
 from optimize.summary import write_summary
 from optimize.tracking import SearchTracker, open_search_tracker
 from optimize.trial import Trial
@@ -68,7 +68,7 @@ def run_search(request: Request, open_models: Callable[[Settings], Runtime]) -> 
     tracker = open_search_tracker(request.track, request.folder)
     with open_study(request.folder, about, split_of(development), space, questions) as study:
         models = open_models(contender.settings)
-        runtime = kept(models, request.folder / COMPLETIONS)
+        runtime = kept(models, request.kept)
         objective = request.objective()
         search = ParameterSearch(contender, space, questions, objective, runtime, request.seed, request.workers)
         try:

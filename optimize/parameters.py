@@ -31,6 +31,7 @@ def main(
     cheap: Annotated[bool, typer.Option(help="leave alone what makes an index ask a model again")] = False,
     workers: Annotated[int, typer.Option(help="questions at once")] = 1,
     search: Annotated[Path | None, typer.Option(help="the search's folder; runs/search/PRESET-METHOD")] = None,
+    completions: Annotated[Path | None, typer.Option(help="keep completions here; with the search by default")] = None,
     start: Annotated[Path | None, typer.Option(help="a compiled file to start from, with its prompts")] = None,
     track: Annotated[str | None, typer.Option(help="wandb follows the trials, offline unless WANDB_MODE says")] = None,
 ) -> None:
@@ -60,6 +61,7 @@ def main(
             cheap=cheap,
             workers=workers,
             search=search,
+            completions=completions,
             start=start,
             track=track,
         )

@@ -17,7 +17,7 @@ from optimize.chosen_prompts import COST, compiled_prompts
 from optimize.optimizers import check_optimizer
 from optimize.prompt_search import Found, Search, check, choose_prompts
 from optimize.search_request import SearchRequest
-from optimize.study import COMPLETIONS, STUDY
+from optimize.study import STUDY
 from optimize.summary import write_summary
 from programs.commands.terminal import err, out
 from programs.errors import InputError
@@ -89,9 +89,8 @@ def run_search(request: Request, open_models: Callable[[Settings], Runtime]) -> 
     runtime = open_models(start.settings)
     proposer = request.proposer()
     try:
-        completions = request.folder / COMPLETIONS
         with bars(err) as show:
-            found = choose_prompts(start, development, runtime, completions, search, proposer, show)
+            found = choose_prompts(start, development, runtime, request.kept, search, proposer, show)
     except KeyboardInterrupt:
         err.print(f"stopped; {request.folder} keeps every completion: the same command goes on")
         raise

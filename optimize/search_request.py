@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from optimize.development import TRAIN, Development, open_development
+from optimize.study import COMPLETIONS
 from programs.errors import InputError
 from programs.methods.compiled import READER, read_compiled
 from programs.methods.contender import Contender
@@ -38,6 +39,7 @@ class SearchRequest:
     workers: int = 1
     search: Path | None = None
     start: Path | None = None
+    completions: Path | None = None
 
     @property
     def kind(self) -> str:
@@ -48,6 +50,11 @@ class SearchRequest:
     def folder(self) -> Path:
         """Where the search is kept."""
         return self.search or Path("runs/search") / f"{Path(self.preset).stem}-{self.method}{self.kind}"
+
+    @property
+    def kept(self) -> Path:
+        """Where completions are kept: with the search, unless searches and development runs are to share them."""
+        return self.completions or self.folder / COMPLETIONS
 
     @property
     def metric(self) -> str:

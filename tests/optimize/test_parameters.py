@@ -177,6 +177,20 @@ def test_a_question_that_was_answered_is_not_asked_again(data):
     assert len(asked) == first
 
 
+def test_searches_that_share_their_completions_ask_once(data):
+    options = {"method": "staterag", "trials": 1, "limit": 4, "completions": data / "kept.sqlite"}
+    asked = []
+
+    def counting(item):
+        asked.append(item)
+        return opinions(item)
+
+    for name in ("first", "second"):
+        run(data, script=counting, search=data / name, out=data / f"{name}.json", **options)
+        assert len(asked) == len({(item.messages, item.max_tokens) for item in asked}) > 0
+    assert lines_of(data / "first") == lines_of(data / "second")
+
+
 def test_a_search_that_ended_can_be_gone_on_with_more_trials(data):
     run(data, trials=4)
     run(data, trials=12)
