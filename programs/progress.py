@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import TypeVar
 
+Part = TypeVar("Part")
 Listener = Callable[[str, int, int], None]
 _listener: ContextVar[Listener | None] = ContextVar("progress_listener", default=None)
 
@@ -15,6 +17,14 @@ def report(step: str, done: int, total: int) -> None:
     listener = _listener.get()
     if listener is not None:
         listener(step, done, total)
+
+
+def counted(step: str, parts: Sequence[Part]) -> Iterator[Part]:
+    """Give the parts of a step in turn, and say how many are done, from none on: its time runs from the first."""
+    report(step, 0, len(parts))
+    for done, part in enumerate(parts, start=1):
+        yield part
+        report(step, done, len(parts))
 
 
 @contextmanager

@@ -25,7 +25,7 @@ from programs.methods.indexes import Indexes
 from programs.models.adapter import TemplateAdapter
 from programs.models.ledger import Ledger, Phase, current_scope
 from programs.models.runtime import Runtime
-from programs.progress import report
+from programs.progress import counted
 from programs.record import Latency, MemoryUse, QueryRecord, make_record
 from programs.roles.reader import open_reader
 from programs.settings import Settings
@@ -76,16 +76,12 @@ class QueryRun:
         with ThreadPoolExecutor(self.runtime.settings.auxiliary.parallel) as pool:
             futures = [pool.submit(copy_context().run, ask) for ask in asked]
             try:
-                answers = []
-                for done, future in enumerate(futures, start=1):
-                    answers.append(future.result())
-                    report(role, done, len(futures))
+                return [future.result() for future in counted(role, futures)]
             finally:  # what was spent before a fault is kept
                 pool.shutdown(cancel_futures=True)
                 for run in runs:
                     self.ledger.absorb(run.ledger)
                     self.trail.unreadable += run.trail.unreadable
-        return answers
 
     def index_is_ready(self) -> None:
         """Mark where index time ends and online time begins."""

@@ -10,7 +10,7 @@ from programs.documents.collection import Collection
 from programs.errors import InputError
 from programs.models.encoder import Encoder, Vectors
 from programs.models.ledger import Phase, current_scope
-from programs.progress import report
+from programs.progress import counted
 from programs.settings import Settings, TamSettings
 from programs.state import NodeType
 from programs.tam.abstract import Abstractor, LeadAbstractor, NoAbstraction, Reuse
@@ -99,10 +99,9 @@ class _Draft:
         found = cosine_groups(self._vectors[below.start : below.stop], threshold, members, parents)
         groups = [tuple(below[i] for i in group) for group in found]
         first = len(self._types)
-        for done, group in enumerate(groups, start=1):
+        for group in counted(f"{kind} abstractions", groups):
             self._grounds.append(tuple(dict.fromkeys(eid for child in group for eid in self._grounds[child])))
             self._texts.append(self._abstraction(kind, group))
-            report(f"{kind} abstractions", done, len(groups))
         self._types.extend(kind for _ in groups)
         self._edges.extend((first + i, child) for i, group in enumerate(groups) for child in group)
         self._vectors = np.concatenate([self._vectors, self._layer_vectors(groups, first)])
