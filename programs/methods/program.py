@@ -73,15 +73,15 @@ class QueryRun:
         asked = [
             partial(run.ask, predictor, role, max_tokens, **inputs) for run, inputs in zip(runs, many, strict=True)
         ]
-        with ThreadPoolExecutor(self.runtime.settings.auxiliary.parallel) as pool:
+        lanes = self.runtime.settings.auxiliary.parallel
+        with ThreadPoolExecutor(lanes) as pool:
             futures = [pool.submit(copy_context().run, ask) for ask in asked]
             try:
                 return [future.result() for future in counted(role, futures)]
             finally:  # what was spent before a fault is kept
                 pool.shutdown(cancel_futures=True)
-                for run in runs:
-                    self.ledger.absorb(run.ledger)
-                    self.trail.unreadable += run.trail.unreadable
+                self.ledger.absorb(*(run.ledger for run in runs), lanes=lanes)
+                self.trail.unreadable += sum(run.trail.unreadable for run in runs)
 
     def index_is_ready(self) -> None:
         """Mark where index time ends and online time begins."""

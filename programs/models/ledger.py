@@ -6,11 +6,12 @@ context variable, because DSPy stands between the role and the engine and would 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from enum import StrEnum
+from heapq import heapreplace
 
 from pydantic import BaseModel, ConfigDict
 
@@ -69,17 +70,26 @@ class Ledger:
         finally:
             _scope.reset(token)
 
-    def absorb(self, other: Ledger) -> None:
-        """Take over what was charged to a ledger of a part of this query."""
-        self.calls.extend(other.calls)
-        self.encoder_tokens += other.encoder_tokens
-        for phase, seconds in other.replayed.items():
-            self.replayed[phase] += seconds
-            self.spared[phase] += other.spared[phase]
+    def absorb(self, *parts: Ledger, lanes: int = 1) -> None:
+        """Take over what was charged to ledgers of parts of this query, of which `lanes` ran at a time."""
+        for part in parts:
+            self.calls.extend(part.calls)
+            self.encoder_tokens += part.encoder_tokens
+        for phase in Phase:
+            self.replayed[phase] += together([part.replayed[phase] for part in parts], lanes)
+            self.spared[phase] += sum(part.spared[phase] for part in parts)
 
     def tokens(self, phase: Phase) -> int:
         """Sum the tokens of a phase."""
         return sum(call.tokens for call in self.calls if call.phase is phase)
+
+
+def together(seconds: Iterable[float], lanes: int) -> float:
+    """Say how long tasks take from first to last, if each starts as soon as one of the lanes is free."""
+    free = [0.0] * lanes
+    for each in seconds:
+        heapreplace(free, free[0] + each)
+    return max(free)
 
 
 @dataclass(frozen=True)
