@@ -41,11 +41,11 @@ SELECT = $(BIN)/python -m optimize.parameters --data $(DATA) --limit 40 --train 
 	--quality passage_recall --workload longbench/2wikimqa,longbench/hotpotqa,longbench/musique \
 	$(addprefix --set ,$(SHARED))
 COMPILED := optimize/compiled/embedded
-STATERAG_FIXED := verifier.rule=coverage verifier.wants=query verifier.threshold=0.9 lifecycle.cycles=2 \
-	lifecycle.carry=true encoder.relation_threshold=0.80 encoder.topic_threshold=0.74 tam.region_rule=names tam.region_size=12 \
-	navigation.paths=plan navigation.chain=false navigation.reading=evidence navigation.traces=4 navigation.branch=4 \
-	navigation.beam=8 navigation.candidates=64 navigation.scorer.embedding=1.0 navigation.scorer.cross-encoder=0 \
-	retriever.ranker=fusion retriever.rerank=40 retriever.terminals=false retriever.minimum=0
+STATERAG_FIXED := verifier.rule=coverage verifier.wants=query verifier.threshold=0.9 lifecycle.cycles=2 lifecycle.carry=true \
+	encoder.relation_threshold=0.80 encoder.topic_threshold=0.74 tam.region_rule=names \
+	navigation.paths=plan navigation.chain=false navigation.reading=evidence navigation.branch=4 navigation.beam=8 \
+	navigation.candidates=64 navigation.scorer.embedding=1.0 navigation.scorer.cross-encoder=0 \
+	retriever.ranker=fusion retriever.terminals=false retriever.minimum=0
 
 select: .venv/.stamp-dev  ## choose the parameters of the embedded preset on development questions: an hour
 	@test -d "$(DATA)" || { echo "make select DATA=DIR: the folder of the workloads' files"; exit 2; }
