@@ -10,7 +10,7 @@ from programs.methods.contender import Contender
 from programs.models.language_model import LanguageModel
 from programs.models.rehearsal import RehearsalBackend
 from programs.models.runtime import Runtime
-from programs.progress import report
+from programs.progress import counted
 from programs.record import QueryRecord
 from programs.runner.evaluation import Evaluation
 from programs.workloads.query import Query
@@ -41,10 +41,9 @@ def estimate(evaluation: Evaluation, runtime: Runtime, sample: int) -> list[Esti
     """Rehearse evenly spread queries with every method. Encoders do their real work; language models do none."""
     queries = spread(evaluation.queries, sample)
     estimates: list[Estimate] = []
-    for contender in evaluation.contenders:
+    for contender in counted("rehearsals", evaluation.contenders):
         mildest, costliest = (rehearse(contender, evaluation, runtime, queries, worst) for worst in (False, True))
         estimates.append(_scaled(contender.name, len(evaluation.queries), mildest, costliest))
-        report("rehearsals", len(estimates), len(evaluation.contenders))
     return estimates
 
 

@@ -46,6 +46,17 @@ def compiled_of(path):
     return tree
 
 
+def counted_opinions():
+    """A script, and the list of what it was asked."""
+    asked = []
+
+    def counting(item):
+        asked.append(item)
+        return opinions(item)
+
+    return asked, counting
+
+
 def test_a_search_writes_what_it_chose_and_what_that_is_worth(data):
     chosen = run(data)
     compiled = read_compiled(data / "out" / "compiled.json", "vanilla-rerank")
@@ -164,12 +175,7 @@ def test_several_workers_choose_what_one_chooses(data):
 
 def test_a_question_that_was_answered_is_not_asked_again(data):
     options = {"method": "staterag", "trials": 3, "limit": 4}
-    asked = []
-
-    def counting(item):
-        asked.append(item)
-        return opinions(item)
-
+    asked, counting = counted_opinions()
     run(data, script=counting, **options)
     first = len(asked)
     assert first == len({(item.messages, item.max_tokens, json.dumps(item.schema)) for item in asked})
@@ -179,12 +185,7 @@ def test_a_question_that_was_answered_is_not_asked_again(data):
 
 def test_searches_that_share_their_completions_ask_once(data):
     options = {"method": "staterag", "trials": 1, "limit": 4, "completions": data / "kept.sqlite"}
-    asked = []
-
-    def counting(item):
-        asked.append(item)
-        return opinions(item)
-
+    asked, counting = counted_opinions()
     for name in ("first", "second"):
         run(data, script=counting, search=data / name, out=data / f"{name}.json", **options)
         assert len(asked) == len({(item.messages, item.max_tokens) for item in asked}) > 0

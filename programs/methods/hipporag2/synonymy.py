@@ -50,6 +50,7 @@ def is_long(phrase: str, characters: int) -> bool:
 
 def _blocks(asking: Indices, vectors: Vectors) -> Iterator[tuple[Indices, Vectors]]:
     """Give some of the asking phrases and their cosines with all phrases; with themselves it is no neighbour."""
+    report("synonyms", 0, len(asking))
     for start in range(0, len(asking), BLOCK):
         rows = asking[start : start + BLOCK]
         cosines = vectors[rows] @ vectors.T
