@@ -73,7 +73,7 @@ SPACES: dict[str, tuple[Parameter, ...]] = {
         Choice("lifecycle.carry", YES_NO, online=True),
         Whole("lifecycle.cycles", 1, 3, online=True),
         Choice("verifier.rule", ("coverage", "model", "both"), online=True, when=has_cross_encoder),
-        Choice("verifier.wants", ("targets", "query", "all"), online=True, when=has_cross_encoder),
+        Choice("verifier.wants", ("targets", "query", "all", "query-first"), online=True, when=has_cross_encoder),
         Real("verifier.threshold", 0.05, 0.99, online=True, when=has_cross_encoder),
     ),
     "vanilla": (*regions(), Filling("vanilla.k", 0.25, FULL, online=True)),

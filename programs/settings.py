@@ -131,10 +131,15 @@ class VerifierSettings(Section):
     """How the Verifier judges sufficiency (D13)."""
 
     rule: Literal["model", "coverage", "both"] = "model"
-    wants: Literal["targets", "query", "all"] = Field(
-        "targets", description="what counting looks for: the plan's targets, the query as a whole, or both"
+    wants: Literal["targets", "query", "all", "query-first"] = Field(
+        "targets",
+        description="what counting looks for: the plan's targets, the query as a whole, or both; 'query-first': the "
+        "query, and failing that, in a revision, each target by itself",
     )
     threshold: float = Field(0.5, ge=0, le=1, description="relevance above which a want counts as covered")
+    target_threshold: float = Field(
+        0.5, ge=0, le=1, description="relevance above which 'query-first' counts a target by itself as covered"
+    )
 
 
 class MemorySettings(Section):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import dspy
 
 from programs.errors import ModelUnavailable
@@ -16,6 +18,7 @@ SUPPORTED = {
     "targets": "Every target is supported by a committed record.",
     "query": "The query is supported by a committed record.",
     "all": "The query and every target are supported by a committed record.",
+    "query-first": "The query is supported by a committed record.",
 }
 
 
@@ -56,21 +59,37 @@ class Verifier(dspy.Module):  # type: ignore[misc]
         return Verdict(label=VerdictLabel(said.verdict), justification=said.justification)
 
     def _count(self, view: View) -> Verdict:
-        """Count a want as covered by a record that bears on it."""
-        tools = view.tools
-        if tools.cross_encoder is None:
-            raise ModelUnavailable("verifier.rule needs a cross-encoder but cross_encoder.engine is 'none'")
-        texts = [record.text for record in view.state.evidence]
-        threshold = tools.settings.verifier.threshold
-        with tools.ledger.scope(Role.VERIFIER.value, Phase.AUX):
-            missing = [
-                want
-                for want, asked in wants(view).items()
-                if float(tools.cross_encoder.score(asked, texts).max()) < threshold
-            ]
+        """Count a want as covered by a record that bears on it.
+
+        Where 'query-first' finds nothing on the query, the targets are looked at one by one, without the query, which
+        would drown them: those that have nothing are what a revision must look for. Once a revision has looked, it is
+        enough that each of its targets has something, for a question of several hops may have no record that bears on
+        all of it.
+        """
+        assert view.state.plan is not None  # the Planner's commit precedes this role's turn
+        settings = view.tools.settings.verifier
+        with view.tools.ledger.scope(Role.VERIFIER.value, Phase.AUX):
+            missing, supported = uncovered(view, wants(view), settings.threshold), SUPPORTED[settings.wants]
+            if missing and settings.wants == "query-first":
+                alone = uncovered(view, {each: each for each in view.state.plan.targets}, settings.target_threshold)
+                if alone or view.cycle > 1:
+                    missing, supported = alone, SUPPORTED["targets"]
         if missing:
             return Verdict(label=VerdictLabel.FAIL, justification="No evidence yet for: " + "; ".join(missing))
-        return Verdict(label=VerdictLabel.PASS, justification=SUPPORTED[tools.settings.verifier.wants])
+        return Verdict(label=VerdictLabel.PASS, justification=supported)
+
+
+def uncovered(view: View, wanted: Mapping[str, str], threshold: float) -> list[str]:
+    """Name the wants that no record bears on, each asked for by its value."""
+    return [want for want, asked in wanted.items() if support(view, asked) < threshold]
+
+
+def support(view: View, asked: str) -> float:
+    """Give how much the record bears on something that bears on it most."""
+    scorer = view.tools.cross_encoder
+    if scorer is None:
+        raise ModelUnavailable("verifier.rule needs a cross-encoder but cross_encoder.engine is 'none'")
+    return float(scorer.score(asked, [record.text for record in view.state.evidence]).max())
 
 
 def wants(view: View) -> dict[str, str]:
@@ -82,5 +101,5 @@ def wants(view: View) -> dict[str, str]:
     assert view.state.plan is not None  # the Planner's commit precedes this role's turn
     which = view.tools.settings.verifier.wants
     whole = {} if which == "targets" else {view.query: view.query}
-    targets = () if which == "query" else view.state.plan.targets
+    targets = view.state.plan.targets if which in ("targets", "all") else ()
     return whole | {target: f"{view.query} {target}" for target in targets}

@@ -84,6 +84,33 @@ def test_coverage_may_look_for_the_query_as_a_whole(wants, missing):
     assert (missing in part.justification) is (wants == "query")
 
 
+def test_a_first_cycle_that_misses_the_query_names_the_targets_that_have_nothing():
+    lens, ferry = nodes_about(turn(), "observatory")[0], nodes_about(turn(), "ferry")[0]
+    verifier = {"rule": "coverage", "threshold": 0.9, "target_threshold": 0.4, "wants": "query-first"}
+    one = propose(Verifier(), turn((lens,), (lens,), verifier=verifier))
+    both = propose(Verifier(), turn((lens, ferry), (lens, ferry), verifier=verifier))
+    assert (one.label, both.label) == (VerdictLabel.FAIL, VerdictLabel.FAIL)
+    assert "harbour ferry pier" in one.justification
+    assert "observatory" not in one.justification
+    assert "where is the lens?" in both.justification
+
+
+def test_a_revision_passes_once_each_of_its_targets_has_a_record():
+    lens, ferry = nodes_about(turn(), "observatory")[0], nodes_about(turn(), "ferry")[0]
+    verifier = {"rule": "coverage", "threshold": 0.9, "target_threshold": 0.4, "wants": "query-first"}
+    one = propose(Verifier(), turn((lens,), (lens,), cycle=2, verifier=verifier))
+    both = propose(Verifier(), turn((lens, ferry), (lens, ferry), cycle=2, verifier=verifier))
+    assert (one.label, both.label) == (VerdictLabel.FAIL, VerdictLabel.PASS)
+    assert one.justification == "No evidence yet for: harbour ferry pier"
+    assert both.justification.startswith("Every target")
+
+
+def test_a_first_cycle_that_bears_on_the_query_passes_whatever_its_targets_have():
+    lens = nodes_about(turn(), "observatory")[0]
+    verifier = {"rule": "coverage", "threshold": 0.2, "target_threshold": 0.9, "wants": "query-first"}
+    assert propose(Verifier(), turn((lens,), (lens,), verifier=verifier)).label is VerdictLabel.PASS
+
+
 def test_both_asks_the_model_only_when_coverage_passes():
     lens = nodes_about(turn(), "observatory")[0]
     for threshold, asked in ((0.9, 0), (0.0, 1)):
