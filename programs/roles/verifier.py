@@ -81,15 +81,11 @@ class Verifier(dspy.Module):  # type: ignore[misc]
 
 def uncovered(view: View, wanted: Mapping[str, str], threshold: float) -> list[str]:
     """Name the wants that no record bears on, each asked for by its value."""
-    return [want for want, asked in wanted.items() if support(view, asked) < threshold]
-
-
-def support(view: View, asked: str) -> float:
-    """Give how much the record bears on something that bears on it most."""
     scorer = view.tools.cross_encoder
     if scorer is None:
         raise ModelUnavailable("verifier.rule needs a cross-encoder but cross_encoder.engine is 'none'")
-    return float(scorer.score(asked, [record.text for record in view.state.evidence]).max())
+    texts = [record.text for record in view.state.evidence]
+    return [want for want, asked in wanted.items() if float(scorer.score(asked, texts).max()) < threshold]
 
 
 def wants(view: View) -> dict[str, str]:
