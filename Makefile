@@ -35,11 +35,10 @@ bench: .venv/.stamp-dev  ## measurements; nothing here asserts a time
 
 # Chooses by the evidence alone, at a price for its length. The regions of all methods are the preset's; where StateRAG
 # starts from, and what is fixed for it, comes from looking, stage by stage, at where gold was lost on development
-# questions. It has half as many trials as the others, since each of its own asks a model for further plans.
-# GraphRAG and HippoRAG2 ask a model about every text, ten minutes a question on two cores: they choose on ten questions
-# and leave alone what would make them ask anew.
+# questions. The methods that ask a model many times a question, up to fourteen minutes of it on two cores, choose on ten
+# questions and leave alone what would make an index ask anew.
 SHARED := tam.region_tokens=256 tam.overlap_tokens=0 tam.boundaries=sentences
-SELECT = $(BIN)/python -m optimize.parameters --data $(DATA) --train 0 --seed 0 --quality passage_recall \
+SELECT = $(BIN)/python -m optimize.parameters --data $(DATA) --train 0 --seed 0 --trials 24 --quality passage_recall \
 	$(addprefix --set ,$(SHARED))
 MANY := --limit 40 --workload longbench/2wikimqa,longbench/hotpotqa,longbench/musique
 FEW := --limit 10 --workload longbench/2wikimqa --cheap
@@ -53,10 +52,11 @@ STATERAG_FIXED := verifier.rule=coverage verifier.wants=query verifier.threshold
 select: .venv/.stamp-dev  ## choose the parameters of the embedded preset on development questions: a night
 	@test -d "$(DATA)" || { echo "make select DATA=DIR: the folder of the workloads' files"; exit 2; }
 	for method in vanilla vanilla-rerank dosrag; do \
-		$(SELECT) $(MANY) --trials 24 --method $$method --out $(COMPILED)/$$method.json || exit; done
-	for method in graphrag hipporag2; do \
-		$(SELECT) $(FEW) --trials 24 --method $$method --out $(COMPILED)/$$method.json || exit; done
-	$(SELECT) $(MANY) --trials 12 --method staterag --start optimize/starts/embedded/staterag.json \
+		$(SELECT) $(MANY) --method $$method --out $(COMPILED)/$$method.json || exit; done
+	for method in selfrag raptor graphrag memorag hipporag2; do \
+		$(SELECT) $(FEW) --method $$method --out $(COMPILED)/$$method.json || exit; done
+	$(SELECT) $(FEW) --set react.hits=3 --set react.sentences=5 --method react --out $(COMPILED)/react.json
+	$(SELECT) $(MANY) --method staterag --start optimize/starts/embedded/staterag.json \
 		$(addprefix --set ,$(STATERAG_FIXED)) --out $(COMPILED)/staterag.json
 	$(BIN)/python -m optimize.lock --unequal $(COMPILED)
 
