@@ -138,7 +138,7 @@ def ask(
 def evaluate(
     method: Annotated[str, typer.Option(help="one method or several, with commas")],
     workload: Annotated[str, typer.Option(help="longbench/hotpotqa, qasper, corpus/musique, sample, own, …")],
-    out: Annotated[Path, typer.Option(help="the run's folder, for example runs/first")],
+    out: Annotated[Path | None, typer.Option(help="the run's folder; else runs/WORKLOAD-SPLIT")] = None,
     data: Annotated[Path | None, typer.Option(help="the folder that holds the workloads' files")] = None,
     split: Annotated[str, typer.Option(help="dev, or eval: a locked manifest by which nothing may be chosen")] = "dev",
     questions: Annotated[Path | None, typer.Option(help="a file of questions, yours or a benchmark's own")] = None,
@@ -157,7 +157,7 @@ def evaluate(
 ) -> None:
     """Run methods on a workload into a folder of records that can be resumed, compared and reported."""
     with plain_errors():
-        from programs.commands.evaluation import Request, run_evaluation
+        from programs.commands.evaluation import Request, run_evaluation, usual_folder
 
         request = Request(
             methods=method,
@@ -171,7 +171,7 @@ def evaluate(
             compiled=compiled,
             workers=workers,
             no_reader=no_reader,
-            out=out,
+            out=out or usual_folder(workload, split),
             resume=resume,
             stop_after=stop_after,
             track=track,
@@ -197,13 +197,13 @@ def compare(
 @app.command()
 def report(
     runs: Annotated[list[Path], typer.Argument(help="folders of runs")],
-    out: Annotated[Path, typer.Option(help="where tables and figures go")],
+    out: Annotated[Path | None, typer.Option(help="where tables and figures go; else report/ in the first run")] = None,
 ) -> None:
     """Write the paper's tables (Markdown, LaTeX, CSV) and figures (SVG, PNG) for these runs."""
     with plain_errors():
         from programs.commands.analysis import report_runs
 
-        report_runs(runs, out)
+        report_runs(runs, out or runs[0] / "report")
 
 
 @app.command()

@@ -68,6 +68,21 @@ def test_eval_compare_and_report_work_together_from_a_persons_own_questions(scri
     assert any(name.endswith(".png") for name in names)
 
 
+def test_a_run_that_is_given_no_folder_goes_below_runs_and_its_report_into_it(
+    scripted, questions, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    arguments = ("--method", "vanilla", "--workload", "own", "--questions", questions)
+    done = evaluate(*arguments)
+    assert done.exit_code == 0, done.output
+    assert "runs/own-dev: dev run" in done.stdout
+    reported = runner.invoke(run.app, ["report", "runs/own-dev"])
+    assert reported.exit_code == 0, reported.output
+    assert (tmp_path / "runs" / "own-dev" / "report" / "tables.md").is_file()
+    assert evaluate(*arguments).exit_code == 2  # what is there is never written over
+    assert evaluate(*arguments, "--resume").exit_code == 0
+
+
 def test_an_evaluation_split_makes_a_locked_manifest_and_a_dev_split_does_not(scripted, questions, tmp_path):
     for split, kind in (("dev", "dev"), ("eval", "locked")):
         out = tmp_path / split

@@ -58,6 +58,11 @@ class Request:
     completions: Path | None = None
 
 
+def usual_folder(workload: str, split: str) -> Path:
+    """Name the folder of a run that was given none."""
+    return Path("runs") / f"{workload.replace('/', '-')}-{split}"
+
+
 def run_evaluation(request: Request, open_models: Callable[[Any], Runtime]) -> None:
     """Do what `eval` was asked to."""
     evaluation = open_evaluation(request)
