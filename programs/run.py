@@ -157,7 +157,7 @@ def evaluate(
 ) -> None:
     """Run methods on a workload into a folder of records that can be resumed, compared and reported."""
     with plain_errors():
-        from programs.commands.evaluation import Request, run_evaluation, usual_folder
+        from programs.commands.evaluation import Request, run_evaluation
 
         request = Request(
             methods=method,
@@ -171,7 +171,7 @@ def evaluate(
             compiled=compiled,
             workers=workers,
             no_reader=no_reader,
-            out=out or usual_folder(workload, split),
+            out=out,
             resume=resume,
             stop_after=stop_after,
             track=track,

@@ -1,5 +1,6 @@
 """What ships with the `embedded` preset: one compiled program for each method, chosen alike, behind one lock."""
 
+from optimize.space import value_at
 from programs.commands.compiled import choose
 from programs.methods.compiled import shipped_folder
 from programs.methods.lock import read_lock
@@ -18,5 +19,4 @@ def test_every_method_ships_with_a_choice_of_the_same_number_of_trials():
 def test_every_method_reads_as_much_from_the_same_cuts_as_the_others():
     settings = [choose(method, "embedded", [], None).contender.settings for method in METHODS]
     for key in ALL_ALIKE:
-        section, name = key.split(".")
-        assert len({getattr(getattr(one, section), name) for one in settings}) == 1, key
+        assert len({value_at(one, key) for one in settings}) == 1, key

@@ -50,17 +50,17 @@ class Request:
     compiled: Path | None
     workers: int
     no_reader: bool
-    out: Path
+    out: Path | None
     resume: bool
     stop_after: int
     track: str | None
     estimate: int | None
     completions: Path | None = None
 
-
-def usual_folder(workload: str, split: str) -> Path:
-    """Name the folder of a run that was given none."""
-    return Path("runs") / f"{workload.replace('/', '-')}-{split}"
+    @property
+    def folder(self) -> Path:
+        """Where the run is kept."""
+        return self.out or Path("runs") / f"{self.workload.replace('/', '-')}-{self.split}"
 
 
 def run_evaluation(request: Request, open_models: Callable[[Any], Runtime]) -> None:
@@ -77,7 +77,7 @@ def run_evaluation(request: Request, open_models: Callable[[Any], Runtime]) -> N
         print_whole(estimate_table(estimates), out)
         return
     manifest = evaluation.manifest()
-    tracker = open_tracker(request.track, request.out)
+    tracker = open_tracker(request.track, request.folder)
     models = open_models(evaluation.contenders[0].settings)
     runtime = models if request.completions is None else kept(models, request.completions)
     try:
@@ -86,7 +86,7 @@ def run_evaluation(request: Request, open_models: Callable[[Any], Runtime]) -> N
         runtime.close()
         models.close()
     print_whole(summary_table(summary), out)
-    out.print(f"{request.out}: {manifest.kind} run {manifest.digest}, records, summary and manifest")
+    out.print(f"{request.folder}: {manifest.kind} run {manifest.digest}, records, summary and manifest")
 
 
 def open_evaluation(request: Request) -> Evaluation:
@@ -125,7 +125,7 @@ def run_shown(
                 evaluation,
                 manifest,
                 runtime,
-                request.out,
+                request.folder,
                 resume=request.resume,
                 workers=request.workers,
                 stop_after=request.stop_after,
@@ -133,13 +133,15 @@ def run_shown(
             )
         except BaseException as error:
             if begun:
-                tracker.finish({}, (), [request.out / "manifest.json", request.out / "records.jsonl"])
+                tracker.finish({}, (), [request.folder / "manifest.json", request.folder / "records.jsonl"])
             if isinstance(error, KeyboardInterrupt):
-                err.print(f"stopped; {request.out} keeps every finished query: the same command with --resume goes on")
+                err.print(
+                    f"stopped; {request.folder} keeps every finished query: the same command with --resume goes on"
+                )
             raise
     if request.track:
-        figures = write_figures(Results(score_tables(RunFolder(request.out))), request.out / "figures")
-        tracker.finish(summary, figures, [request.out / "manifest.json", request.out / "records.jsonl"])
+        figures = write_figures(Results(score_tables(RunFolder(request.folder))), request.folder / "figures")
+        tracker.finish(summary, figures, [request.folder / "manifest.json", request.folder / "records.jsonl"])
     return summary
 
 
