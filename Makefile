@@ -1,7 +1,8 @@
 # Each target sets up what it needs. PYTHON names the interpreter that the virtual environments are made from.
 PYTHON ?= python3
 BIN := .venv/bin
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+CONSTRAINTS := tests/constraints.txt
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint $(CONSTRAINTS)
 
 .PHONY: run test lint test-vllm bench select clean
 
@@ -23,7 +24,7 @@ test-vllm: .venv/.stamp-dev  ## the conformance suite against a real vLLM server
 bench: .venv/.stamp-dev  ## measurements; nothing here asserts a time
 	$(BIN)/python -m tests.benchmarks.run_all
 
-.venv/.stamp-run: pyproject.toml
+.venv/.stamp-run: pyproject.toml $(CONSTRAINTS)
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@echo "Installing StateRAG and its dependencies into .venv (about three minutes, once) …"
 	@$(PIP) --editable .

@@ -1,16 +1,267 @@
-"""The JSON objects that metrics read: a query's record, its admitted evidence, its calls, and its reference.
+"""The record of one query: its types, which programs write, and the plain JSON values that metrics read.
 
-They are mappings as a run folder holds them, not the types that wrote them, so records can be scored without the
-program that made them. `programs/record.schema.json` says which keys a record has.
+What a query commits or pays is recorded as it was made, so the state's evidence, the contract's rejections and the
+ledger's calls are these same types; nothing is translated in between. `programs/record.schema.json` is their schema.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from enum import StrEnum
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+RECORD_VERSION: Literal[1] = 1
+
+
+class Role(StrEnum):
+    """Who may propose. SMP supplies the artifact field; the four operators supply the others, in this order."""
+
+    PLANNER = "planner"
+    NAVIGATOR = "navigator"
+    RETRIEVER = "retriever"
+    VERIFIER = "verifier"
+    SMP = "smp"
+
+
+class StateField(StrEnum):
+    """The five fields."""
+
+    PLAN = "plan"
+    PATH = "path"
+    EVIDENCE = "evidence"
+    VERDICT = "verdict"
+    ARTIFACTS = "artifacts"
+
+
+class Action(StrEnum):
+    """What the controller chooses. REVISE is the only one that does not end the query."""
+
+    BYPASS = "BYPASS"
+    RELEASE = "RELEASE"
+    REVISE = "REVISE"
+    FALLBACK = "FALLBACK"
+
+
+class Reason(StrEnum):
+    """Why a proposal was not committed."""
+
+    MALFORMED = "malformed"
+    """The completion could not be read as the role's type."""
+    TRUNCATED = "truncated"
+    """The completion was cut at its token limit before it was complete."""
+    NO_PROPOSAL = "no_proposal"
+    """The role had nothing to offer: no trace reached an Evidence node, no candidate was kept."""
+    WRONG_TYPE = "wrong_type"
+    EMPTY = "empty"
+    PLAN_SCHEMA = "plan_schema"
+    UNKNOWN_NODE = "unknown_node"
+    NOT_FROM_ROOT = "not_from_root"
+    NOT_AT_EVIDENCE = "not_at_evidence"
+    NO_SUCH_EDGE = "no_such_edge"
+    INADMISSIBLE_TYPES = "inadmissible_types"
+    REPEATED_TRACE = "repeated_trace"
+    TOO_MANY_TRACES = "too_many_traces"
+    REPEATED_EVIDENCE = "repeated_evidence"
+    OVER_CAP = "over_cap"
+    OUTSIDE_REGION = "outside_region"
+    UNKNOWN_SOURCE = "unknown_source"
+    BAD_OFFSETS = "bad_offsets"
+    TEXT_DIFFERS = "text_differs"
+    WRONG_CYCLE = "wrong_cycle"
+    VERDICT_LABEL = "verdict_label"
+    NO_JUSTIFICATION = "no_justification"
+    UNKNOWN_ARTIFACT = "unknown_artifact"
+    OVER_CONTEXT = "over_context"
+    """The prompt did not fit the model's context."""
+
+
+UNREADABLE = (Reason.MALFORMED, Reason.TRUNCATED)
+"""The reasons of completions from which nothing could be read."""
+
+
+class Phase(StrEnum):
+    """Which part of RET a call belongs to."""
+
+    READER = "reader"
+    AUX = "aux"
+    INDEX = "index"
+
+
+class Address(BaseModel):
+    """Characters [start, end) of a source."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    source_id: str
+    start: int = Field(ge=0)
+    end: int
+
+
+class Derived(BaseModel):
+    """Says that a text is not source text, what it is, and which regions of the sources it was made from."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    kind: str = Field(min_length=1, description="summary, statement, report, …")
+    regions: tuple[Address, ...] = Field(min_length=1)
+
+
+class EvidenceRecord(BaseModel):
+    """One item of the evidence field E: characters of a source, and the cycle that committed them.
+
+    A baseline may also hand over a text that a model made; `derived` says so, and the record's own address is then
+    that of the first region it was made from.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    evidence_id: str
+    source_id: str
+    start: int = Field(ge=0)
+    end: int
+    text: str
+    cycle: int = Field(ge=0, description="0 before the first cycle (BYPASS), else the cycle that first committed it")
+    derived: Derived | None = Field(None, description="None where the text is source text")
+
+
+class Commit(BaseModel):
+    """One committed field value. The commits in order are the query's whole history of states."""
+
+    model_config = ConfigDict(frozen=True)
+    cycle: int
+    role: Role
+    field: StateField
+    value: Any
+
+
+class Considered(BaseModel):
+    """The evidence that a role had before it when it proposed, whether or not its proposal was committed.
+
+    The Navigator's is what it scored, the ends of its traces first; the Retriever's is its candidates, in order.
+    """
+
+    model_config = ConfigDict(frozen=True)
+    cycle: int
+    role: Role
+    evidence_ids: tuple[str, ...]
+
+
+class Rejection(BaseModel):
+    """A proposal that was not committed, kept whole in the query's record."""
+
+    model_config = ConfigDict(frozen=True)
+    role: Role
+    field: StateField
+    cycle: int
+    reason: Reason
+    detail: str
+    value: Any = None
+    completion: str | None = None
+
+
+class Call(BaseModel):
+    """One call, as it is written to the query's record."""
+
+    model_config = ConfigDict(frozen=True)
+    query_id: str
+    role: str
+    phase: Phase
+    model: str
+    parameters: int | None = None
+    prompt_tokens: int
+    completion_tokens: int
+    seconds: float
+    finish_reason: str
+    truncated: bool
+    prompt_hash: str
+    transport_retries: int = 0
+    error: str | None = None
+
+    @property
+    def tokens(self) -> int:
+        """Input and output together, which is what RET weighs."""
+        return self.prompt_tokens + self.completion_tokens
+
+
+class Tokens(BaseModel):
+    """LLM tokens by phase."""
+
+    reader: int
+    aux: int
+    index: int
+
+
+class ReaderEquivalentTokens(BaseModel):
+    """RET with the paper's weight, and with the parameter ratios of the models that ran where they are known."""
+
+    paper: float
+    parameters: float | None
+
+
+class Latency(BaseModel):
+    """Seconds: building what the query needed, and answering it.
+
+    What a cache of vectors spared is told apart, so that methods can be compared as if each had run on its own.
+    """
+
+    index: float
+    online: float
+    spared_index: float = 0.0
+    spared_online: float = 0.0
+
+
+class MemoryUse(BaseModel):
+    """Permitted reads of global memory, and those that returned something."""
+
+    reads: int
+    hits: int
+
+
+class Refusal(BaseModel):
+    """An operation on memory that the permission table did not grant. It read nothing and wrote nothing."""
+
+    model_config = ConfigDict(frozen=True)
+    role: Role
+    operation: str
+    scope: str
+    kind: str
+    reason: str
+
+
+class QueryRecord(BaseModel):
+    """Everything that can be asked of a query afterwards."""
+
+    model_config = ConfigDict(extra="forbid")
+    version: Literal[1] = RECORD_VERSION
+    query_id: str
+    workload: str
+    method: str
+    position: int
+    question: str
+    answer: str
+    status: Literal["completed", "incomplete"]
+    action: Action | None
+    cycles: int
+    states: list[Commit]
+    considered: list[Considered] = Field(
+        default_factory=list, description="what roles had before them; none where a method or an older run says none"
+    )
+    evidence: list[EvidenceRecord]
+    rejections: list[Rejection]
+    error: str | None = Field(None, description="the fault that ended an incomplete query, where it was no rejection")
+    parse_failures: int = Field(0, description="completions that could not be read as what was asked for")
+    calls: list[Call]
+    tokens: Tokens
+    encoder_tokens: int
+    ret: ReaderEquivalentTokens
+    latency: Latency
+    memory: MemoryUse
+    refusals: list[Refusal] = Field(default_factory=list, description="what roles asked of memory and may not")
+    settings: str = Field(description="digest of the settings that it ran with")
+    manifest: str | None = Field(None, description="digest of the manifest of the run that it belongs to")
+
 
 Record = Mapping[str, Any]
-"""One query, as a method left it."""
+"""One query, as a run folder holds it."""
 
 Reference = Mapping[str, Any]
 """What a query is scored against."""

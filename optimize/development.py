@@ -10,12 +10,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from programs.content_key import content_bytes, content_key
 from programs.errors import InputError
-from programs.keys import content_bytes, content_key
+from programs.workloads.hashes import SeenHashes, seen_of
 from programs.workloads.manifest import LockedManifest
 from programs.workloads.query import Example
 from programs.workloads.registry import Workload, open_workload
-from programs.workloads.seen import Seen, seen_of
 
 TRAIN = 0.5
 """The share of questions that prompts are proposed from, unless said otherwise."""
@@ -36,7 +36,7 @@ class Development:
     train: tuple[Example, ...]
     validation: tuple[Example, ...]
     workloads: tuple[str, ...]
-    seen: Seen
+    seen: SeenHashes
     digest: str
     """A name of all of it: the questions, their sources and references, and how they were split."""
 

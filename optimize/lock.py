@@ -13,8 +13,8 @@ from rich.table import Table
 from rich.text import Text
 
 from programs.commands.terminal import err, out, plain_errors
-from programs.methods.compiled import CompiledFile
-from programs.methods.lock import LOCK, Lock, freeze, read_programs, write_lock
+from programs.selection.compiled import CompiledFile
+from programs.selection.lock import LOCK, Lock, freeze, read_programs, write_lock
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 

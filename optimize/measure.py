@@ -18,12 +18,12 @@ from metrics.significance import Interval, Paired, macro_interval, macro_paired
 from optimize.development import workload_of
 from optimize.shared_indexes import SharedIndexes
 from programs.errors import StateRAGError
-from programs.methods.contender import Contender
+from programs.methods.base import Program
 from programs.methods.indexes import Indexes
-from programs.methods.program import Program
-from programs.models.encoder import Encoder
+from programs.models.encoders.encoder import Encoder
 from programs.models.runtime import Runtime
 from programs.record import QueryRecord
+from programs.selection.configured import ConfiguredMethod
 from programs.settings import Settings
 from programs.workloads.query import Example
 
@@ -111,7 +111,7 @@ class Measured:
 
 
 def measure(
-    contender: Contender,
+    configured: ConfiguredMethod,
     runtime: Runtime,
     examples: Sequence[Example],
     *,
@@ -124,11 +124,9 @@ def measure(
     Global memory is cleared for each query, whatever the settings say: a choice must not hang on the questions' order
     (D11). `indexes` are what a search shares between its trials.
     """
-    alone = replace(contender, settings=_without_global_memory(contender))
+    alone = replace(configured, settings=_without_global_memory(configured))
     held = indexes or SharedIndexes(examples).trial(alone)
-    programs = {
-        name: alone.open_over(held, runtime, name) for name in dict.fromkeys(workload_of(one) for one in examples)
-    }
+    programs = {name: alone.open(runtime, name, held) for name in dict.fromkeys(workload_of(one) for one in examples)}
     records: list[QueryRecord] = []
     listener(0, len(examples))
     try:
@@ -190,9 +188,9 @@ def _run(programs: dict[str, Program], examples: Sequence[Example], workers: int
             pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _without_global_memory(contender: Contender) -> Settings:
-    memory = contender.settings.memory.model_copy(update={"keep_global": False})
-    return contender.settings.model_copy(update={"memory": memory})
+def _without_global_memory(configured: ConfiguredMethod) -> Settings:
+    memory = configured.settings.memory.model_copy(update={"keep_global": False})
+    return configured.settings.model_copy(update={"memory": memory})
 
 
 def _refuse_engine_faults(record: QueryRecord) -> None:

@@ -1,173 +1,124 @@
-"""A search as one page that needs nothing else: no network, no script, no other file."""
+"""A search as one page, `search.html`: what was said at its end, and Optuna's own figures of its trials.
+
+The page holds all that it needs, so it works without a network. For a closer look at a search for parameters, also
+while it runs: `pip install optuna-dashboard`, then `optuna-dashboard sqlite:///runs/search/NAME/study.sqlite`.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
-from xml.etree.ElementTree import Element
+import io
+import json
+import logging
+import warnings
+from collections.abc import Mapping, Sequence
+from html import escape
+from pathlib import Path
+from types import ModuleType
+from typing import Any
 
-from pydantic import JsonValue
+from rich.console import Console, RenderableType
 
-from optimize.importance import FANOVA, FEWEST, Importance
-from optimize.page_parts import Content, code, element, page, table
-from optimize.search_record import Objectives, SearchRecord, Span, TrialRecord, front, metric_label, value_text
-from programs.report.console import snippet
-from programs.report.names import method_label, workload_label
+from metrics.metric import METRICS
+from programs.atomic import replacing
+from programs.errors import InputError
 
-BEST, REASONS = 20, 10
-"""Rows of the tables of trials and of faults. All are in the search's folder."""
-NOTHING = "–"
-HOW = {
-    FANOVA: "fANOVA, as Optuna computes it: a forest is fitted to the trials, and a parameter's share is what it "
-    "explains of the forest's variance by itself.",
-    None: f"Too few trials to tell: {FEWEST} must be complete.",
-}
-RANKED = (
-    "Squared rank correlations, shared out: they see only what rises or falls with a parameter. "
-    "With Optuna and scikit-learn it would be fANOVA."
-)
+ABOUT, TRIALS, PAGE = "search.json", "trials.jsonl", "search.html"
+"""Files of a search's folder: what is searched, one line a trial, and the page."""
+FEWEST = 8
+"""Complete trials below which the importance of a parameter would be noise with digits."""
+WIDTH = 140
 
 
-def search_page(search: SearchRecord, importance: Importance, title: str, svg: str) -> str:
-    """Write the page, with the figure in it; `title` says in a line what the search was."""
-    heading = f"{method_label(search.about.method)}: search for parameters"
-    before = [element("h1", heading), element("p", title, kind="soft"), *_outcome(search)]
-    after = [
-        *_changes(search),
-        *_best(search),
-        *_failed(search),
-        *_importance(search, importance),
-        *_space(search),
-    ]
-    return page(heading, before, svg, title, after)
+def optuna_library() -> ModuleType:
+    """Import optuna, which is not installed unless asked for, and have it keep to itself."""
+    try:
+        import optuna
+    except ImportError as error:
+        raise InputError("a search of parameters needs optuna: pip install 'staterag[optimize]'") from error
+    logging.getLogger("optuna").setLevel(logging.WARNING)
+    return optuna
 
 
-def _outcome(search: SearchRecord) -> list[Element]:
-    """Say what was chosen and by which rule, with what it gives beside what the start gives."""
-    about, chosen = search.about, search.chosen
-    aim = f"{metric_label(about.quality)} is to be high, {metric_label(about.cost)} low."
-    if chosen is None:
-        said = "Nothing is chosen: the search is under way, or no trial was measured on all questions."
-        return [element("p", aim), element("p", said)]
-    choice = "the start as it is" if chosen.number == 0 else f"trial {chosen.number}"
-    paragraphs = [element("p", "Chosen: ", element("strong", choice), f". {aim}")]
-    if about.rule:
-        paragraphs.append(element("p", f"Rule: {about.rule}"))
-    compared = {"start": search.start, "chosen": chosen}
-    places = ["all", *search.workloads]
-    heads = ["", *(f"{workload_label(place)}: {label}" for place in places for label in _labels(search))]
-    rows: list[list[Content]] = [
-        [name, *(text for place in places for text in _measured(_at(trial, place)))]
-        for name, trial in compared.items()
-        if trial is not None
-    ]
-    return [*paragraphs, table(heads, rows, range(1, len(heads)))]
-
-
-def _changes(search: SearchRecord) -> list[Element]:
-    """Tabulate the settings that the choice changes."""
-    changed = search.differences(search.chosen) if search.chosen else {}
-    first = search.trials[0]
-    if not changed or first.number != 0:
+def write_page(
+    folder: Path, about: Mapping[str, Any], lines: Sequence[Mapping[str, Any]], said: Sequence[RenderableType]
+) -> list[Path]:
+    """Write the page of a search from its search.json and its trials.jsonl; without plotly, warn and write none."""
+    try:
+        import optuna.visualization
+        import plotly.offline  # type: ignore[import-untyped]
+    except ImportError:
+        warnings.warn(f"{PAGE} is not drawn: pip install 'staterag[optimize]'", stacklevel=2)
         return []
-    rows = [[code(key), code(_shown(first.parameters.get(key))), code(_shown(changed[key]))] for key in changed]
-    return [element("h2", "What the choice changes"), table(["setting", "start", "chosen"], rows, range(0))]
+    optuna_library()
+    heading = escape(f"{about['method']}, preset {about['preset']}, seed {about['seed']}")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+        figures = [one.to_html(full_html=False, include_plotlyjs=False) for one in _figures(optuna, about, lines)]
+    script = plotly.offline.get_plotlyjs() if figures else ""
+    head = f'<meta charset="utf-8"><title>{heading}</title><script>{script}</script>'
+    body = "\n".join([f"<h1>{heading}</h1><p>{escape(str(about.get('rule', '')))}</p>", _as_html(said), *figures])
+    path = folder / PAGE
+    with replacing(path) as file:
+        file.write(f"<!DOCTYPE html><html><head>{head}</head><body>{body}</body></html>\n".encode())
+    return [path]
 
 
-def _best(search: SearchRecord) -> list[Element]:
-    """Tabulate the best trials."""
-    ranked = search.ranked[:BEST]
-    if not ranked:
-        return [element("p", "No trial was measured on all questions, so none can be compared with another.")]
-    quality, cost = _labels(search)
-    heads = ["trial", quality, cost, *(f"{workload_label(name)}: {quality}" for name in search.workloads), "seconds"]
-    rows: list[list[Content]] = [
-        [
-            str(trial.number),
-            *_measured(trial),
-            *(_fraction(_at(trial, name).quality) for name in search.workloads),
-            _amount(trial.seconds),
-            element("span", *_notes(search, trial)),
-        ]
-        for trial in ranked
-    ]
-    marked = next((at for at, trial in enumerate(ranked) if trial.chosen), None)
-    said = f"The best {len(ranked)} of {len(search.complete):,} that were measured on all questions."
-    listed = table([*heads, "against the start"], rows, range(len(heads)), marked)
-    return [element("h2", "Best trials"), element("p", said, kind="soft"), listed]
+def value_text(value: Any) -> str:
+    """Write a parameter's value as settings files do, without digits that nobody asked for."""
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _notes(search: SearchRecord, trial: TrialRecord) -> list[Content]:
-    """Say what a trial is, and what it changes."""
-    edge = front(search.complete)
-    names = {"chosen": trial.chosen, "the start": trial.number == 0, "not beaten in both": trial in edge}
-    said = "".join(f"{name}; " for name, holds in names.items() if holds)
-    changes = ", ".join(f"{key} = {value_text(value)}" for key, value in search.differences(trial).items())
-    return [said, code(changes)] if changes and trial.number else [said.removesuffix("; ")]
+def _as_html(said: Sequence[RenderableType]) -> str:
+    console = Console(record=True, file=io.StringIO(), width=WIDTH)
+    for one in said:
+        console.print(one)
+    return console.export_html(inline_styles=True, code_format="<pre>{code}</pre>")
 
 
-def _failed(search: SearchRecord) -> list[Element]:
-    """Tabulate why trials failed, the most frequent reasons first."""
-    reasons = Counter(trial.error or "no reason is known" for trial in search.trials if trial.state == "failed")
-    if not reasons:
+def _figures(optuna: Any, about: Mapping[str, Any], lines: Sequence[Mapping[str, Any]]) -> list[Any]:
+    complete = [line for line in lines if line["state"] == "complete" and None not in (line["quality"], line["cost"])]
+    if not complete:
         return []
-    rows: list[list[Content]] = [
-        [f"{count:,}", code(snippet(reason))] for reason, count in reasons.most_common(REASONS)
-    ]
-    return [element("h2", "Why trials failed"), table(["trials", "reason"], rows, range(1))]
+    study = _study(optuna, complete, about.get("space", {}))
+    draw = optuna.visualization
+    names = [METRICS[about[which]].label for which in ("quality", "cost")]
+    quality = {"target": lambda trial: trial.values[0], "target_name": names[0]}
+    front = draw.plot_pareto_front(study, target_names=names)
+    for line, name in [(lines[0], "start"), *((line, "chosen") for line in lines if line["chosen"])]:
+        if line in complete:
+            front.add_scatter(x=[line["quality"]], y=[line["cost"]], name=name, mode="markers", marker={"size": 14})
+    figures = [draw.plot_optimization_history(study, **quality), front]
+    varied = [key for key in study.trials[0].params if len({str(trial.params[key]) for trial in study.trials}) > 1]
+    if varied and len(complete) >= FEWEST:
+        measure = optuna.importance.FanovaImportanceEvaluator(seed=0)
+        for at, name in enumerate(names):
+            if len({trial.values[at] for trial in study.trials}) > 1:
+                target = {"target": lambda trial, at=at: trial.values[at], "target_name": name}
+                figures.append(draw.plot_param_importances(study, measure, params=varied, **target))
+        figures += [draw.plot_slice(study, varied, **quality), draw.plot_parallel_coordinate(study, varied, **quality)]
+    return figures
 
 
-def _importance(search: SearchRecord, importance: Importance) -> list[Element]:
-    """Tabulate how much each parameter matters, and say how that was measured."""
-    how = HOW.get(importance.measure, RANKED)
-    head = element("h2", "Which parameters matter")
-    if importance.measure is None:
-        return [head, element("p", how, kind="soft")]
-    among = f"{importance.trials} of the {len(search.complete):,} complete trials, evenly taken"
-    every = f"the {importance.trials} complete trials"
-    trials = among if importance.trials < len(search.complete) else every
-    rows: list[list[Content]] = [
-        [code(key), *(f"{shares.get(key, 0.0):.0%}" for shares in (importance.quality, importance.cost))]
-        for key in importance.order
-    ]
-    shares = table(["setting", *(f"for {label}" for label in _labels(search))], rows, range(1, 3))
-    return [head, element("p", f"{how} Measured on {trials}.", kind="soft"), shares]
+def _study(optuna: Any, lines: Sequence[Mapping[str, Any]], space: Mapping[str, Any]) -> Any:
+    """Make a study of the settings themselves: what a sampler drew has a scale of its own."""
+    keys = [key for key in lines[0]["parameters"] if all(key in line["parameters"] for line in lines)]
+    columns = {key: [line["parameters"][key] for line in lines] for key in keys}
+    known = {key: _distribution(optuna.distributions, column, space.get(key)) for key, column in columns.items()}
+    study = optuna.create_study(directions=["maximize", "minimize"], sampler=optuna.samplers.RandomSampler(seed=0))
+    for line in lines:
+        values = {key: line["parameters"][key] for key in keys}
+        told = {key: float(v) if hasattr(known[key], "low") else value_text(v) for key, v in values.items()}
+        measured = [line["quality"], line["cost"]]
+        study.add_trial(optuna.trial.create_trial(params=told, distributions=known, values=measured))
+    return study
 
 
-def _space(search: SearchRecord) -> list[Element]:
-    """Tabulate what was searched."""
-    rows = [[code(key), code(_range(space))] for key, space in search.about.space.items()]
-    return [element("h2", "What was searched"), table(["setting", "values"], rows, range(0))] if rows else []
-
-
-def _range(space: list[JsonValue] | Span) -> str:
-    if isinstance(space, list):
-        return ", ".join(value_text(value) for value in space)
-    step = f", in steps of {space.step:g}" if space.step else ""
-    return f"{space.low:g} to {space.high:g}{step}{', by its logarithm' if space.log else ''}"
-
-
-def _at(trial: TrialRecord, place: str) -> Objectives:
-    """Give what a trial has on a workload, or on all of them."""
-    return trial.by_workload.get(place, Objectives()) if place != "all" else trial
-
-
-def _labels(search: SearchRecord) -> list[str]:
-    return [metric_label(search.about.quality), metric_label(search.about.cost)]
-
-
-def _measured(found: Objectives) -> list[str]:
-    return [_fraction(found.quality), _amount(found.cost)]
-
-
-def _shown(value: JsonValue) -> str:
-    return NOTHING if value is None else value_text(value)
-
-
-def _fraction(value: float | None) -> str:
-    return NOTHING if value is None else f"{value:.3f}"
-
-
-def _amount(value: float | None) -> str:
-    if value is None:
-        return NOTHING
-    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}"
+def _distribution(kinds: Any, column: Sequence[Any], space: Any) -> Any:
+    """Say where a parameter's values come from. The start's own value may lie outside of what was searched."""
+    if isinstance(space, list) or not all(isinstance(v, int | float) and not isinstance(v, bool) for v in column):
+        values = [*(space if isinstance(space, list) else ()), *column]
+        return kinds.CategoricalDistribution(tuple(dict.fromkeys(map(value_text, values))))
+    ends = [*map(float, column), *(float(space[end]) for end in ("low", "high") if space)]
+    return kinds.FloatDistribution(min(ends), max(ends), log=bool(space and space.get("log")) and min(ends) > 0)

@@ -18,10 +18,10 @@ from weakref import WeakValueDictionary
 
 from cachetools import LRUCache
 
-from programs.keys import content_key
-from programs.methods.contender import Contender
+from programs.content_key import content_key
 from programs.methods.indexes import Codec, Indexes
 from programs.models.ledger import Ledger, Phase, current_scope
+from programs.selection.configured import ConfiguredMethod
 from programs.workloads.query import Example
 
 T = TypeVar("T")
@@ -50,12 +50,12 @@ class SharedIndexes:
         self._building: WeakValueDictionary[str, Any] = WeakValueDictionary()
         self._guard = threading.Lock()
 
-    def trial(self, contender: Contender) -> TrialIndexes:
+    def trial(self, configured: ConfiguredMethod) -> TrialIndexes:
         """Give the indexes to one trial, whose queries come in the order of the examples."""
         payers: dict[str, int] = {}
         for example in self._examples:
             payers.setdefault(example.query.collection.digest, example.query.position)
-        return TrialIndexes(self, self._settings_key(contender), payers)
+        return TrialIndexes(self, self._settings_key(configured), payers)
 
     def find(self, settings: str, collection: str, build: Callable[[], Any]) -> Built:
         """Give an index, built under these settings if it is not held. Of several who want it at once, one builds."""
@@ -79,15 +79,15 @@ class SharedIndexes:
         characters = sum(len(source.text) for source in self._collections[collection].each())
         return Built(index, characters, before.taken_off(ledger), seconds)
 
-    def _settings_key(self, contender: Contender) -> str:
-        tree = contender.settings.model_dump(mode="json")
+    def _settings_key(self, configured: ConfiguredMethod) -> str:
+        tree = configured.settings.model_dump(mode="json")
         for key in self._online:
             *branches, leaf = key.split(".")
             node = tree
             for branch in branches:
                 node = node[branch]
             node.pop(leaf, None)
-        return content_key(contender.name, repr(tree), contender.compiled.digest if contender.compiled else "")
+        return content_key(configured.name, repr(tree), configured.compiled.digest if configured.compiled else "")
 
 
 class TrialIndexes(Indexes):

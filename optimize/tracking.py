@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from optimize.search_record import TrialRecord, value_text
+from optimize.search_page import value_text
 from programs.errors import InputError
 from programs.report.wandb_run import WandbRun
 
@@ -44,7 +44,7 @@ class WandbSearch:
 
     def __init__(self, folder: Path, name: str | None = None) -> None:
         self._run = WandbRun(folder, name=name)
-        self._trials: dict[int, TrialRecord] = {}
+        self._trials: dict[int, Mapping[str, Any]] = {}
         self._best: float | None = None
 
     def begin(self, search: Mapping[str, Any]) -> None:
@@ -53,32 +53,31 @@ class WandbSearch:
 
     def trial(self, line: Mapping[str, Any]) -> None:
         """Log a new trial's objectives and parameters at its step."""
-        trial = TrialRecord.model_validate(line)
-        new = trial.number not in self._trials
-        self._trials[trial.number] = trial
+        new = line["number"] not in self._trials
+        self._trials[line["number"]] = line
         if new:
-            self._run.log(self._step(trial), step=len(self._trials))
+            self._run.log(self._step(line), step=len(self._trials))
 
     def finish(self, paths: Sequence[Path]) -> None:
         """Log the table of trials, what was chosen, PNG files as images, and all files as an artifact."""
         trials = list(self._trials.values())
-        keys = list(dict.fromkeys(key for trial in trials for key in trial.parameters))
-        chosen = next((trial for trial in trials if trial.chosen), None)
+        keys = list(dict.fromkeys(key for trial in trials for key in trial["parameters"]))
+        chosen = next((trial for trial in trials if trial["chosen"]), None)
         if chosen is not None:
-            self._run.run.config.update({"chosen": dict(chosen.parameters)})  # type: ignore[no-untyped-call]
-        told = {"chosen": chosen.number, "quality": chosen.quality, "cost": chosen.cost} if chosen else {}
-        rows = [[*(getattr(trial, name) for name in TRIAL_COLUMNS), *_cells(trial, keys)] for trial in trials]
+            self._run.run.config.update({"chosen": dict(chosen["parameters"])})  # type: ignore[no-untyped-call]
+        told = {"chosen": chosen["number"], "quality": chosen["quality"], "cost": chosen["cost"]} if chosen else {}
+        rows = [[*(trial[name] for name in TRIAL_COLUMNS), *_cells(trial, keys)] for trial in trials]
         self._run.close("trials", [*TRIAL_COLUMNS, *keys], rows, told, paths)
 
-    def _step(self, trial: TrialRecord) -> dict[str, Any]:
-        if trial.complete and trial.quality is not None:
-            self._best = max(trial.quality, trial.quality if self._best is None else self._best)
-        measured = {"quality": trial.quality, "cost": trial.cost, "seconds": trial.seconds, "best": self._best}
-        for workload, found in trial.by_workload.items():
-            measured |= {f"{workload}/quality": found.quality, f"{workload}/cost": found.cost}
+    def _step(self, trial: Mapping[str, Any]) -> dict[str, Any]:
+        if trial["state"] == "complete" and trial["quality"] is not None:
+            self._best = max(trial["quality"], trial["quality"] if self._best is None else self._best)
+        measured = {"quality": trial["quality"], "cost": trial["cost"], "seconds": trial["seconds"], "best": self._best}
+        for workload, found in trial["by_workload"].items():
+            measured |= {f"{workload}/quality": found["quality"], f"{workload}/cost": found["cost"]}
         step: dict[str, Any] = {name: value for name, value in measured.items() if value is not None}
-        step |= {"trial": trial.number, "state": trial.state}
-        return step | {f"parameters/{key}": _plain(value) for key, value in trial.parameters.items()}
+        step |= {"trial": trial["number"], "state": trial["state"]}
+        return step | {f"parameters/{key}": _plain(value) for key, value in trial["parameters"].items()}
 
 
 def open_search_tracker(kind: str | None, folder: Path, name: str | None = None) -> SearchTracker:
@@ -90,8 +89,8 @@ def open_search_tracker(kind: str | None, folder: Path, name: str | None = None)
     raise InputError(f"no tracker is called {kind!r}; there is wandb")
 
 
-def _cells(trial: TrialRecord, keys: Sequence[str]) -> list[Any]:
-    return [_plain(trial.parameters[key]) if key in trial.parameters else None for key in keys]
+def _cells(trial: Mapping[str, Any], keys: Sequence[str]) -> list[Any]:
+    return [_plain(trial["parameters"][key]) if key in trial["parameters"] else None for key in keys]
 
 
 def _plain(value: Any) -> float | str:

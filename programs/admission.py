@@ -1,19 +1,25 @@
 """Reader admission: what evidence a terminal action hands to the reader, within the budget B.
 
 B counts encoder tokens, so that it means the same for every method and reader. A record that does not fit whole is
-cut to a prefix; it keeps its id, its start and its source, and its end moves to where its text now ends (I6).
+cut to a prefix; it keeps its id, its start and its source, and its end moves to where its text now ends.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
+import dspy
 import numpy as np
 import numpy.typing as npt
 
-from programs.models.encoder import Encoder
+from programs.contract import check_provenance
+from programs.models.encoders.encoder import Encoder
+from programs.models.language_model import LanguageModel
+from programs.models.ledger import Ledger
+from programs.settings import LifecycleSettings
 from programs.state import Action, EvidenceRecord, Verdict, VerdictLabel
 from programs.tam.graph import TypedGraph
+from programs.transcript import Transcript
 
 Evidence = tuple[EvidenceRecord, ...]
 
@@ -34,7 +40,7 @@ def is_compact(initial: Evidence, leaves: int, most_leaves: int, budget: int, en
 
 
 def choose_action(verdict: Verdict, cycle: int, most_cycles: int) -> Action:
-    """Combine the committed verdict with the remaining cycles, and nothing else (I10)."""
+    """Combine the committed verdict with the remaining cycles, and nothing else."""
     if verdict.label is VerdictLabel.PASS:
         return Action.RELEASE
     return Action.REVISE if cycle < most_cycles else Action.FALLBACK
@@ -59,6 +65,26 @@ def cut(record: EvidenceRecord, length: int) -> EvidenceRecord:
     """Shorten a record to its first characters. A derived text still was made from the same regions."""
     end = record.end if record.derived else record.start + length
     return record.model_copy(update={"text": record.text[:length], "end": end})
+
+
+def read_once(
+    question: str,
+    admitted: Evidence,
+    sources: Mapping[str, str],
+    reader: dspy.Module,
+    model: LanguageModel,
+    settings: LifecycleSettings,
+    ledger: Ledger,
+    transcript: Transcript,
+) -> None:
+    """Check every address once more, and have the reader answer: the one place where it is called."""
+    for record in admitted:
+        check_provenance(record, sources)
+    transcript.evidence = admitted
+    transcript.answer = reader(
+        question=question, evidence=admitted, lm=model, ledger=ledger, max_tokens=settings.reader_tokens
+    ).answer
+    transcript.status = "completed"
 
 
 def merge(history: Sequence[Evidence], budget: int, encoder: Encoder) -> Evidence:

@@ -7,16 +7,20 @@ state or with a `Rejection`, which is data for the query's record.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from enum import StrEnum
-from typing import Any, Protocol
+import math
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, Protocol, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from metrics.record import Reason as Reason
+from metrics.record import Rejection as Rejection
 from programs.state import (
     ADMISSIBLE,
     OWNED_FIELD,
     PENDING,
+    Address,
+    Derived,
     EvidenceRecord,
     NodeType,
     Path,
@@ -27,55 +31,24 @@ from programs.state import (
     Verdict,
     VerdictLabel,
     _successor,
-    plain,
 )
 from signatures.planner import Plan
 
-
-class Reason(StrEnum):
-    """Why a proposal was not committed."""
-
-    MALFORMED = "malformed"
-    """The completion could not be read as the role's type."""
-    TRUNCATED = "truncated"
-    """The completion was cut at its token limit before it was complete."""
-    NO_PROPOSAL = "no_proposal"
-    """The role had nothing to offer: no trace reached an Evidence node, no candidate was kept."""
-    WRONG_TYPE = "wrong_type"
-    EMPTY = "empty"
-    PLAN_SCHEMA = "plan_schema"
-    UNKNOWN_NODE = "unknown_node"
-    NOT_FROM_ROOT = "not_from_root"
-    NOT_AT_EVIDENCE = "not_at_evidence"
-    NO_SUCH_EDGE = "no_such_edge"
-    INADMISSIBLE_TYPES = "inadmissible_types"
-    REPEATED_TRACE = "repeated_trace"
-    TOO_MANY_TRACES = "too_many_traces"
-    REPEATED_EVIDENCE = "repeated_evidence"
-    OVER_CAP = "over_cap"
-    OUTSIDE_REGION = "outside_region"
-    UNKNOWN_SOURCE = "unknown_source"
-    BAD_OFFSETS = "bad_offsets"
-    TEXT_DIFFERS = "text_differs"
-    WRONG_CYCLE = "wrong_cycle"
-    VERDICT_LABEL = "verdict_label"
-    NO_JUSTIFICATION = "no_justification"
-    UNKNOWN_ARTIFACT = "unknown_artifact"
-    OVER_CONTEXT = "over_context"
-    """The prompt did not fit the model's context."""
-
-
-class Rejection(BaseModel):
-    """A proposal that was not committed, kept whole in the query's record."""
-
-    model_config = ConfigDict(frozen=True)
-    role: Role
-    field: StateField
-    cycle: int
-    reason: Reason
-    detail: str
-    value: Any = None
-    completion: str | None = None
+Model = TypeVar("Model", bound=BaseModel)
+MODELS: tuple[type[BaseModel], ...] = (Plan, Verdict, EvidenceRecord, Derived, Address)
+"""All models that a state is made of."""
+DEEPEST = 6
+"""How deep they nest: a tuple of records, a record, what it is derived from, its addresses, an address, a number."""
+LARGEST = 2**63 - 1
+MEMBER_FAULTS: Mapping[tuple[object, ...], Reason] = {
+    (Plan, "objective"): Reason.PLAN_SCHEMA,
+    (Plan, "targets"): Reason.PLAN_SCHEMA,
+    (EvidenceRecord, "start"): Reason.BAD_OFFSETS,
+    (EvidenceRecord, "end"): Reason.BAD_OFFSETS,
+    (EvidenceRecord, "cycle"): Reason.WRONG_CYCLE,
+    (Verdict, "label"): Reason.VERDICT_LABEL,
+}
+"""What a member outside its model's schema is rejected as, where that is more than a wrong type."""
 
 
 class Fault(Exception):
@@ -91,7 +64,7 @@ class TypedPaths(Protocol):
     """What the contract must know of a typed graph to judge paths and provenance."""
 
     @property
-    def root(self) -> int: ...  # noqa: D102
+    def root(self) -> int: ...
 
     def node_type(self, node: int) -> NodeType | None:
         """Give a node's type, or None where there is no such node."""
@@ -128,7 +101,7 @@ class Contract:
         readable_artifacts: Callable[[str], bool],
     ) -> None:
         self._paths = paths
-        self._sources = sources
+        self.sources = sources
         self._limits = limits
         self._readable = readable_artifacts
         self._committed: dict[str, EvidenceRecord] = {}
@@ -149,26 +122,18 @@ class Contract:
                 cycle=cycle,
                 reason=fault.reason,
                 detail=fault.detail,
-                value=plain_or_repr(value),
+                value=shown(value),
             )
         if field is StateField.EVIDENCE:
             for record in accepted:
                 self._committed.setdefault(record.evidence_id, record)
         return _successor(state, field, accepted)
 
-    def check(self, record: EvidenceRecord) -> None:
-        """Raise a `Fault` unless the record is of this query's sources (I6)."""
-        check_provenance(record, self._sources)
-
     def _plan(self, value: Any, state: State, cycle: int) -> Plan:
-        if type(value) is not Plan:
-            raise Fault(Reason.WRONG_TYPE, f"a plan was expected, not {type(value).__name__}")
-        try:
-            return Plan.model_validate(dict(value))  # again, since a model can be made without its checks
-        except ValidationError as error:
-            raise Fault(Reason.PLAN_SCHEMA, first_error(error)) from error
+        return rebuilt(Plan, value)
 
     def _path(self, value: Any, state: State, cycle: int) -> Path:
+        value = plain_data(value)
         if type(value) is not tuple or not all(
             type(trace) is tuple and all(type(node) is int for node in trace) for trace in value
         ):
@@ -208,21 +173,22 @@ class Contract:
         cap = self._limits.cap(cycle)
         if len(value) > cap:
             raise Fault(Reason.OVER_CAP, f"{len(value)} records where {cap} may be kept")
-        ids = [record.evidence_id for record in value]
+        records = tuple(rebuilt(EvidenceRecord, record) for record in value)
+        ids = [record.evidence_id for record in records]
         if len(set(ids)) != len(ids):
             raise Fault(Reason.REPEATED_EVIDENCE, f"an evidence id is repeated: {ids}")
         region = {eid for trace in state.path for eid in self._paths.region_ids(trace[-1])}
-        for record in value:
+        for record in records:
             self._record(record, region, cycle)
-        return value
+        return records
 
     def _record(self, record: EvidenceRecord, region: Collection[str], cycle: int) -> None:
         if record.derived is not None:
             raise Fault(Reason.TEXT_DIFFERS, f"{record.evidence_id} is a {record.derived.kind}, not source text")
-        check_provenance(record, self._sources)
+        check_provenance(record, self.sources)
         earlier = self._committed.get(record.evidence_id) if self._limits.carry else None
         if earlier is not None and record == earlier:
-            return  # carried: validated against its own region, and it says which cycle (D3)
+            return  # carried: validated against its own region, and it says which cycle
         if record.cycle != cycle:
             raise Fault(Reason.WRONG_CYCLE, f"{record.evidence_id} says cycle {record.cycle} in cycle {cycle}")
         if record.evidence_id not in region:
@@ -231,17 +197,15 @@ class Contract:
             raise Fault(Reason.BAD_OFFSETS, f"{record.evidence_id} does not stand at {record.start}–{record.end}")
 
     def _verdict(self, value: Any, state: State, cycle: int) -> Verdict:
-        if type(value) is not Verdict:
-            raise Fault(Reason.WRONG_TYPE, f"a verdict was expected, not {type(value).__name__}")
-        if value.label not in (VerdictLabel.PASS, VerdictLabel.FAIL):
-            raise Fault(Reason.VERDICT_LABEL, f"{value.label!r} does not complete a cycle: PASS or FAIL does")
-        if not isinstance(value.justification, str):
-            raise Fault(Reason.WRONG_TYPE, "a justification is text")
-        if value.label is VerdictLabel.FAIL and not value.justification.strip():
+        verdict = rebuilt(Verdict, value)
+        if verdict.label is VerdictLabel.PENDING:
+            raise Fault(Reason.VERDICT_LABEL, "PENDING does not complete a cycle: PASS or FAIL does")
+        if verdict.label is VerdictLabel.FAIL and not verdict.justification.strip():
             raise Fault(Reason.NO_JUSTIFICATION, "a FAIL says what is missing")
-        return value
+        return verdict
 
     def _artifacts(self, value: Any, state: State, cycle: int) -> tuple[str, ...]:
+        value = plain_data(value)
         if type(value) is not tuple or not all(type(item) is str for item in value):
             raise Fault(Reason.WRONG_TYPE, "a tuple of artifact ids was expected")
         for item in value:
@@ -259,7 +223,7 @@ class Contract:
 
 
 def check_provenance(record: EvidenceRecord, sources: Mapping[str, str]) -> None:
-    """Raise a `Fault` unless the record's text is its source's characters at its offsets (I6).
+    """Raise a `Fault` unless the record's text is its source's characters at its offsets.
 
     A derived text can't be compared; the regions that it says it was made from must exist.
     """
@@ -285,20 +249,66 @@ def evidence_id(source_id: str, start: int, end: int) -> str:
     return f"{source_id}#{start}-{end}"
 
 
+def rebuilt(kind: type[Model], value: Any) -> Model:
+    """Make a model anew from its members, or raise a `Fault`: it may have been made without its checks."""
+    if type(value) is not kind:
+        raise Fault(Reason.WRONG_TYPE, f"{kind.__name__} was expected, not {type(value).__name__}")
+    try:
+        return kind.model_validate(plain_data(value), strict=True)
+    except ValidationError as error:
+        member = error.errors(include_url=False, include_input=False)[0]["loc"][:1]
+        raise Fault(MEMBER_FAULTS.get((kind, *member), Reason.WRONG_TYPE), first_error(error)) from error
+
+
+def plain_data(value: Any, depth: int = DEEPEST) -> Any:
+    """Take a value apart into text, whole numbers, tuples and mappings of them, or raise a `Fault`.
+
+    Exact types alone: a subclass can say one thing when it is judged and another when it is read. Half characters and
+    numbers beyond 64 bits, which no record could be written with, are refused too.
+    """
+    kind = type(value)
+    if value is None or kind is VerdictLabel or (kind is int and abs(value) <= LARGEST):
+        return value
+    if kind is str and value == written(value):
+        return value
+    if kind is tuple and depth:
+        return tuple(plain_data(item, depth - 1) for item in value)
+    if kind in MODELS and depth:
+        members = vars(value)
+        return {name: plain_data(members[name], depth - 1) for name in kind.model_fields if name in members}
+    raise Fault(Reason.WRONG_TYPE, f"a {kind.__name__} of this sort or in this place is no part of a state")
+
+
+def shown(value: Any, depth: int = DEEPEST) -> Any:
+    """Show an offending value as JSON where it is plain, else say of what type it is. Asks nothing of the value."""
+    kind = type(value)
+    if value is None or kind is bool:
+        return value
+    if kind is str:
+        return written(value)
+    if kind is VerdictLabel:
+        return value.value
+    if kind is int:
+        return value if abs(value) <= LARGEST else f"<int of {value.bit_length()} bits>"
+    if kind is float:
+        return value if math.isfinite(value) else str(value)
+    if kind in (tuple, list) and depth:
+        return [shown(item, depth - 1) for item in value]
+    if kind is dict and depth:
+        return {str(shown(key, 0)): shown(item, depth - 1) for key, item in value.items()}
+    if kind in MODELS and depth:
+        members = vars(value)
+        return {name: shown(members[name], depth - 1) for name in kind.model_fields if name in members}
+    return f"<{kind.__name__}>"
+
+
+def written(text: str) -> str:
+    """Write text so that UTF-8 can hold it: half of a character becomes its escape."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
 def first_error(error: ValidationError) -> str:
     """Say the first thing that is wrong with a value, and where."""
     detail = error.errors(include_url=False, include_input=False)[0]
     where = ".".join(str(part) for part in detail["loc"])
     return f"{where}: {detail['msg']}" if where else detail["msg"]
-
-
-def plain_or_repr(value: Any) -> Any:
-    """Show an offending value as JSON where it can be, else as a short description of it."""
-    if value is None or isinstance(value, str | bool | int):
-        return value
-    if isinstance(value, BaseModel) or (isinstance(value, Sequence) and not isinstance(value, bytes)):
-        try:
-            return plain(value)
-        except (ValueError, TypeError, RecursionError):
-            return repr(type(value))
-    return repr(value)[:500]

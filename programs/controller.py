@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 
 import dspy
 
-from programs.admission import Evidence, choose_action, initial_evidence, is_compact, merge, select_budget
+from programs.admission import Evidence, choose_action, initial_evidence, is_compact, merge, read_once, select_budget
 from programs.carriers.carrier import Carrier
 from programs.contract import Contract, Rejection
 from programs.memory.pool import QueryMemory
 from programs.roles.view import ProposalFault, Tools, View
 from programs.state import OPERATORS, OWNED_FIELD, Action, Role
-from programs.trail import Considered, Trail
+from programs.transcript import Considered, Transcript
 
 
 @dataclass(frozen=True)
@@ -28,18 +28,24 @@ class Controller:
     reader: dspy.Module
 
     def run(
-        self, query: str, tools: Tools, memory: QueryMemory, contract: Contract, carrier: Carrier, trail: Trail
+        self,
+        query: str,
+        tools: Tools,
+        memory: QueryMemory,
+        contract: Contract,
+        carrier: Carrier,
+        transcript: Transcript,
     ) -> None:
-        """Run one query. The trail says how it ended; ⊥ leaves it incomplete and the reader uncalled."""
+        """Run one query. The transcript says how it ended; ⊥ leaves it incomplete and the reader uncalled."""
         budgets = tools.settings.lifecycle
         initial = initial_evidence(tools.graph, tools.query_vector(query), budgets.keep_first)  # E⁰
-        if not self._resolve(memory, carrier, trail, cycle=0):  # s⁰[U ← U⁰]
+        if not self._resolve(memory, carrier, transcript, cycle=0):  # s⁰[U ← U⁰]
             return
         history: list[Evidence] = []
         view = View(query=query, state=carrier.state, revision="", cycle=1, earlier=(), tools=tools)
 
         if is_compact(initial, tools.graph.leaves, budgets.bypass_leaves, budgets.reader_budget, tools.encoder):
-            trail.actions.append(Action.BYPASS)
+            transcript.actions.append(Action.BYPASS)
             admitted = select_budget(initial, budgets.reader_budget, tools.encoder)
             memory.persist(Action.BYPASS)
         else:
@@ -47,13 +53,13 @@ class Controller:
                 carrier.open_cycle()  # z ← ⟨PENDING, ε⟩
                 for role in OPERATORS:
                     view = replace(view, state=carrier.state, cycle=cycle)
-                    if not self._propose(role, view, carrier, trail):
+                    if not self._propose(role, view, carrier, transcript):
                         memory.persist(None)
                         return  # ⊥
-                trail.cycles = cycle
+                transcript.cycles = cycle
                 history.append(carrier.state.evidence)
                 action = choose_action(carrier.state.verdict, cycle, budgets.cycles)
-                trail.actions.append(action)
+                transcript.actions.append(action)
                 if action is Action.RELEASE:
                     admitted = select_budget(carrier.state.evidence, budgets.reader_budget, tools.encoder)
                 elif action is Action.FALLBACK:
@@ -64,22 +70,12 @@ class Controller:
                 view = replace(
                     view, revision=carrier.state.verdict.justification, earlier=carrier.state.evidence
                 )  # c_q ← δ
-                if not self._resolve(memory, carrier, trail, cycle):  # U is refreshed
+                if not self._resolve(memory, carrier, transcript, cycle):  # U is refreshed
                     return
 
-        for record in admitted:
-            contract.check(record)
-        trail.evidence = admitted
-        trail.answer = self.reader(
-            question=query,
-            evidence=admitted,
-            lm=tools.reader,
-            ledger=tools.ledger,
-            max_tokens=budgets.reader_tokens,
-        ).answer
-        trail.status = "completed"
+        read_once(query, admitted, contract.sources, self.reader, tools.reader, budgets, tools.ledger, transcript)
 
-    def _propose(self, role: Role, view: View, carrier: Carrier, trail: Trail) -> bool:
+    def _propose(self, role: Role, view: View, carrier: Carrier, transcript: Transcript) -> bool:
         """Ask a role, and commit what it proposes. False is α = 0: the query returns ⊥."""
         try:
             proposal = self.operators[role](view)
@@ -92,20 +88,20 @@ class Controller:
                 detail=fault.detail,
                 completion=fault.completion,
             )
-            trail.rejections.append(rejection)
+            transcript.rejections.append(rejection)
             return False
         if ids := proposal.get("considered"):
-            trail.considered.append(Considered(cycle=view.cycle, role=role, evidence_ids=ids))
-        return self._commit(role, proposal.value, view.cycle, carrier, trail)
+            transcript.considered.append(Considered(cycle=view.cycle, role=role, evidence_ids=ids))
+        return self._commit(role, proposal.value, view.cycle, carrier, transcript)
 
-    def _resolve(self, memory: QueryMemory, carrier: Carrier, trail: Trail, cycle: int) -> bool:
+    def _resolve(self, memory: QueryMemory, carrier: Carrier, transcript: Transcript, cycle: int) -> bool:
         """Let SMP supply U."""
-        return self._commit(Role.SMP, memory.resolve(), cycle, carrier, trail)
+        return self._commit(Role.SMP, memory.resolve(), cycle, carrier, transcript)
 
-    def _commit(self, role: Role, value: object, cycle: int, carrier: Carrier, trail: Trail) -> bool:
+    def _commit(self, role: Role, value: object, cycle: int, carrier: Carrier, transcript: Transcript) -> bool:
         rejection = carrier.commit(role, value, cycle)
         if rejection is not None:
-            trail.rejections.append(rejection)
+            transcript.rejections.append(rejection)
             return False
-        trail.committed(carrier.state, role, cycle)
+        transcript.committed(carrier.state, role, cycle)
         return True

@@ -1,23 +1,19 @@
-"""The command line: `python -m programs.run`."""
+"""The command line: `staterag`, or `python -m programs.run`."""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.table import Table
 
-from programs.commands.terminal import err, open_models, out, plain_errors
+from programs.commands.terminal import open_models, out, plain_errors
 from programs.errors import StateRAGError
 from programs.settings import Settings, load_settings
-
-if TYPE_CHECKING:
-    from programs.methods.contender import Contender
-    from programs.methods.staterag import StateRAG
 
 app = typer.Typer(
     help="Answers questions over documents, with a typed state that shows where each answer came from.",
@@ -44,59 +40,13 @@ def sample(
     """Without a command: answer the sample's questions, and show one query's states as they were committed."""
     if context.invoked_subcommand is None:
         with plain_errors():
-            run_sample(choose_staterag(preset, overrides, compiled))
+            from programs.commands.ask import run_sample, say_what_runs
+            from programs.selection.configured import configure
 
-
-def choose_staterag(preset: str, overrides: Sequence[str], compiled: Path | None) -> Contender:
-    """Settle what StateRAG runs with, and say so where nobody asked for it."""
-    from programs.commands.compiled import choose, say
-
-    chosen = choose("staterag", preset, overrides, compiled)
-    say([chosen])
-    return chosen.contender
-
-
-def open_staterag(contender: Contender, workload: str) -> StateRAG:
-    """Load the models and make the program."""
-    from programs.methods.staterag import StateRAG
-
-    program = StateRAG(open_models(contender.settings), workload)
-    if contender.compiled is not None:
-        contender.compiled.load_into(program)
-    return program
-
-
-def run_sample(contender: Contender) -> None:
-    """Run StateRAG over the sample that ships with the project."""
-    from metrics.answers import containment_accuracy
-    from metrics.evidence import source_recall
-    from programs.report.bars import bars
-    from programs.report.console import print_record, print_states, results_table
-    from programs.workloads.sample import load_sample
-
-    sample = load_sample()
-    program = open_staterag(contender, "sample")
-    rows = []
-    try:
-        with bars(err) as show:
-            for done, example in enumerate(sample.examples):
-                show("questions", done, len(sample.examples))
-                record = program.run(example.query)
-                right = containment_accuracy(record.answer, example.reference.answers) == 1.0
-                recall = source_recall([item.source_id for item in record.evidence], example.reference.supporting)
-                rows.append((record, example.reference.answers, right, recall))
-    except KeyboardInterrupt:
-        if not rows:
-            raise
-        err.print("stopped; this is what was answered until then")
-    shown = max((record for record, *_ in rows), key=lambda record: (record.cycles, len(record.states)))
-    out.rule("One query, state by state")
-    print_states(shown, out)
-    print_record(shown, out)
-    out.rule()
-    out.print(results_table(rows))
-    total = sum(row[2] for row in rows)
-    out.print(f"{total} of {len(rows)} questions right (containment accuracy); preset {contender.settings.preset}")
+            configured = configure("staterag", preset, overrides, compiled)
+            say_what_runs([configured])
+            with closing(open_models(configured.settings)) as runtime:
+                run_sample(configured, runtime)
 
 
 @app.command()
@@ -104,26 +54,30 @@ def ask(
     question: Annotated[str, typer.Argument(help="what to ask")],
     docs: Annotated[list[Path], typer.Option("--docs", help="a text or Markdown file, or a folder of them")],
     more: Annotated[list[Path] | None, typer.Argument(help="further files, so that --docs *.md works")] = None,
+    method: Annotated[str, typer.Option(help="the method that answers")] = "staterag",
     preset: Preset = "embedded",
     overrides: Overrides = [],  # noqa: B006
     compiled: CompiledPath = None,
+    out_folder: Annotated[
+        Path | None, typer.Option("--out", help="keep the record here, in the layout of a run")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print the query's record alone to stdout")] = False,
     states: Annotated[bool, typer.Option("--states", help="also show the states as they were committed")] = False,
 ) -> None:
     """Answer a question over your documents, with the evidence's file and character offsets."""
     with plain_errors():
-        from programs.documents.text import load_documents
-        from programs.report.bars import bars
+        from programs.api.documents import documents
+        from programs.commands.ask import answer, say_what_runs
         from programs.report.console import print_record, print_states
-        from programs.workloads.query import Query, check_question
+        from programs.selection.configured import configure
+        from programs.workloads.query import check_question
 
-        contender = choose_staterag(preset, overrides, compiled)
+        configured = configure(method, preset, overrides, compiled)
+        say_what_runs([configured])
         check_question(question)
-        collection = load_documents([*docs, *(more or [])])
-        program = open_staterag(contender, "ask")
-        query = Query(query_id="ask", question=question, collection=collection, position=0)
-        with bars(err):
-            record = program.run(query)
+        collection = documents([*docs, *(more or [])])
+        with closing(open_models(configured.settings)) as runtime:
+            record = answer(configured, runtime, question, collection, out_folder)
         if as_json:
             sys.stdout.write(record.model_dump_json() + "\n")
         else:
@@ -228,7 +182,7 @@ def models(
 ) -> None:
     """List the models of the catalogue, fetch their weights, or check their sha256."""
     with plain_errors():
-        from programs.models import weights
+        from programs.models.weights import fetch as weights
 
         if action == "list":
             out.print(models_table())
@@ -253,7 +207,7 @@ def show_settings(preset: Preset = "embedded", overrides: Overrides = []) -> Non
 
 def models_of(settings: Settings) -> list[str]:
     """Name the catalogue's models that a preset uses."""
-    from programs.models.catalogue import find
+    from programs.models.weights.catalogue import find
 
     named = [settings.reader.model, settings.auxiliary.model, settings.encoder.model, settings.cross_encoder.model]
     return [name for name in dict.fromkeys(named) if find(name)]
@@ -261,8 +215,8 @@ def models_of(settings: Settings) -> list[str]:
 
 def models_table() -> Table:
     """Tabulate the catalogue with what is on this machine."""
-    from programs.models import weights
-    from programs.models.catalogue import find
+    from programs.models.weights import fetch as weights
+    from programs.models.weights.catalogue import find
 
     table = Table("model", "kind", "size", "here", "licence")
     for item in weights.status():

@@ -6,30 +6,26 @@ import hashlib
 import json
 import math
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
-from pydantic import Field, ValidationError, field_validator
+from pydantic import Field, ValidationError, create_model, field_validator
 
-from programs.baseline_settings.dosrag import DosragSettings
-from programs.baseline_settings.graphrag import GraphragSettings
-from programs.baseline_settings.hipporag2 import Hipporag2Settings
-from programs.baseline_settings.memorag import MemoragSettings
-from programs.baseline_settings.raptor import RaptorSettings
-from programs.baseline_settings.react import ReactSettings
-from programs.baseline_settings.selfrag import SelfragSettings
-from programs.baseline_settings.vanilla import VanillaRerankSettings, VanillaSettings
 from programs.contract import Limits
 from programs.errors import InputError
-from programs.section import Section
+from programs.methods.registry import specs
+from programs.settings_group import SettingsGroup
+
+Branch = TypeVar("Branch", bound=SettingsGroup)
 
 
-class LanguageModelSettings(Section):
+class LanguageModelSettings(SettingsGroup):
     """Which model, on which engine."""
 
-    engine: Literal["llama", "server", "scripted"] = "llama"
+    engine: str = Field("llama", description="llama, server, or one that an installed package brings")
     model: str = Field("qwen2.5-coder-1.5b", description="a name of the catalogue, a GGUF file, or the server's name")
     base_url: str | None = Field(None, description="an OpenAI-compatible endpoint, for the engine 'server'")
     api_key_env: str | None = Field(None, description="the environment variable that holds the endpoint's key")
@@ -44,19 +40,19 @@ class LanguageModelSettings(Section):
     retries: int = Field(3, ge=0, description="retries of a transport fault; a malformed completion has none")
 
 
-class EncoderSettings(Section):
-    """Which encoder, and the cosine thresholds that suit it (D6)."""
+class EncoderSettings(SettingsGroup):
+    """Which encoder, and the cosine thresholds that suit it."""
 
-    engine: Literal["onnx", "sentence-transformers", "hashed"] = "onnx"
+    engine: str = Field("onnx", description="onnx, sentence-transformers, or one that an installed package brings")
     model: str = "bge-small-en-v1.5"
     relation_threshold: float = Field(0.80, ge=-1, le=1)
     topic_threshold: float = Field(0.74, ge=-1, le=1)
 
 
-class CrossEncoderSettings(Section):
+class CrossEncoderSettings(SettingsGroup):
     """Which cross-encoder scores pairs."""
 
-    engine: Literal["onnx", "overlap", "none"] = "onnx"
+    engine: str = Field("onnx", description="onnx, none, or one that an installed package brings")
     model: str = "ms-marco-minilm-l-12-v2"
 
 
@@ -64,7 +60,7 @@ Boundaries = Literal["tokens", "sentences"]
 """Where a region may begin and end: at any token (paper), or between sentences, and always where a section begins."""
 
 
-class TamSettings(Section):
+class TamSettings(SettingsGroup):
     """Construction of the typed graph."""
 
     region_tokens: int = Field(384, ge=8)
@@ -75,19 +71,19 @@ class TamSettings(Section):
     relation_members: int = Field(8, ge=2)
     topic_members: int = Field(6, ge=2)
     parents: int = Field(2, ge=1)
-    region_size: int = Field(10, ge=1, description="Evidence nodes in ρ(v) at most (D2)")
+    region_size: int = Field(10, ge=1, description="Evidence nodes in ρ(v) at most")
     region_rule: Literal["siblings", "names"] = Field(
         "siblings", description="ρ(v) has v's siblings and neighbours; 'names' also what shares rare names with v"
     )
     abstraction: Literal["model", "lead"] = Field(
         "model", description="'model' asks F_a; 'lead' joins the openings of the children and asks nobody"
     )
-    child_tokens: int = Field(96, ge=8, description="tokens of each child that an abstraction sees (D5)")
+    child_tokens: int = Field(96, ge=8, description="tokens of each child that an abstraction sees")
     abstraction_tokens: int = Field(96, ge=8, description="tokens that an abstraction may have")
-    deepen: bool = Field(True, description="add Topic layers until the root's fan-out fits Cmax (D10)")
+    deepen: bool = Field(True, description="add Topic layers until the root's fan-out fits Cmax")
 
 
-class NavigationSettings(Section):
+class NavigationSettings(SettingsGroup):
     """Limits and scorer of typed navigation."""
 
     branch: int = Field(2, ge=1, description="B: children kept of each trace")
@@ -95,7 +91,7 @@ class NavigationSettings(Section):
     candidates: int = Field(32, ge=1, description="Cmax: candidates scored in a traversal")
     depth: int = Field(3, ge=3, description="hmax; a deepened graph raises it to its own depth")
     paths: Literal["one", "target", "plan"] = Field(
-        "one", description="one trace a cycle (paper), one a plan target (D12), or one for the query and one a target"
+        "one", description="one trace a cycle (paper), one a plan target, or one for the query and one a target"
     )
     traces: int = Field(1, ge=1, description="completed traces taken of each traversal; the paper takes one")
     reading: Literal["abstraction", "evidence"] = Field(
@@ -104,8 +100,9 @@ class NavigationSettings(Section):
     chain: bool = Field(
         False, description="read a target together with the most telling sentences of what was already reached"
     )
-    scorer: dict[Literal["listwise", "cross-encoder", "likelihood", "embedding"], float] = Field(
-        default={"listwise": 1.0}, description="scorers and their weights (D8)"
+    scorer: dict[str, float] = Field(
+        default={"listwise": 1.0},
+        description="trace scorers and their weights: listwise (paper), cross-encoder, likelihood, embedding",
     )
 
     @field_validator("scorer")
@@ -116,21 +113,23 @@ class NavigationSettings(Section):
         return scorer
 
 
-class RetrieverSettings(Section):
+class RetrieverSettings(SettingsGroup):
     """How the Retriever ranks its region."""
 
-    ranker: Literal["model", "cross-encoder", "embedding", "fusion"] = Field(
-        "model", description="who ranks; 'fusion' is the reciprocal ranks of both encoders and of shared names"
+    ranker: str = Field(
+        "model",
+        description="who ranks: model (paper), cross-encoder, embedding, or fusion, which is the reciprocal ranks of "
+        "both encoders and of shared names",
     )
     rerank: int = Field(10, ge=1, description="candidates reranked at most")
     terminals: bool = Field(False, description="keep the record that each trace ends at before any other")
     minimum: float = Field(0.0, ge=0, le=1, description="relevance that all but the best candidate need")
 
 
-class VerifierSettings(Section):
-    """How the Verifier judges sufficiency (D13)."""
+class VerifierSettings(SettingsGroup):
+    """How the Verifier judges sufficiency."""
 
-    rule: Literal["model", "coverage", "both"] = "model"
+    rule: str = Field("model", description="model (paper), coverage, or both, which must agree to pass")
     wants: Literal["targets", "query", "all", "query-first"] = Field(
         "targets",
         description="what counting looks for: the plan's targets, the query as a whole, or both; 'query-first': the "
@@ -142,7 +141,7 @@ class VerifierSettings(Section):
     )
 
 
-class MemorySettings(Section):
+class MemorySettings(SettingsGroup):
     """What SMP keeps between queries."""
 
     enabled: bool = True
@@ -154,13 +153,13 @@ class MemorySettings(Section):
     plan_similarity: float = Field(0.8, ge=-1, le=1, description="cosine from which a query counts as similar")
 
 
-class LifecycleSettings(Section):
+class LifecycleSettings(SettingsGroup):
     """The controller's budgets."""
 
     cycles: int = Field(2, ge=1, description="Tmax")
     keep_first: int = Field(5, ge=1)
     keep_revised: int = Field(7, ge=1)
-    carry: bool = Field(True, description="a revised cycle may keep earlier evidence (D3)")
+    carry: bool = Field(True, description="a revised cycle may keep earlier evidence")
     bypass_leaves: int = Field(5, ge=0, description="BYPASS needs at most this many Evidence leaves")
     reader_budget: int = Field(2048, ge=1, description="B: evidence tokens that the reader may see, in encoder tokens")
     answer: bool = Field(True, description="false ends a query before the reader: its evidence alone is wanted")
@@ -168,8 +167,8 @@ class LifecycleSettings(Section):
     role_tokens: int = Field(384, ge=16, description="tokens that a role's completion may have")
 
 
-class Settings(Section):
-    """The whole tree."""
+class Settings(SettingsGroup):
+    """What all methods share. `load_settings` gives the whole tree, which has a branch for each method beside this."""
 
     preset: str = "embedded"
     reader: LanguageModelSettings = LanguageModelSettings()
@@ -182,15 +181,6 @@ class Settings(Section):
     verifier: VerifierSettings = VerifierSettings()
     memory: MemorySettings = MemorySettings()
     lifecycle: LifecycleSettings = LifecycleSettings()
-    vanilla: VanillaSettings = VanillaSettings()
-    vanilla_rerank: VanillaRerankSettings = VanillaRerankSettings()
-    dosrag: DosragSettings = DosragSettings()
-    react: ReactSettings = ReactSettings()
-    selfrag: SelfragSettings = SelfragSettings()
-    raptor: RaptorSettings = RaptorSettings()
-    graphrag: GraphragSettings = GraphragSettings()
-    memorag: MemoragSettings = MemoragSettings()
-    hipporag2: Hipporag2Settings = Hipporag2Settings()
 
     @property
     def digest(self) -> str:
@@ -206,6 +196,42 @@ class Settings(Section):
             carry=self.lifecycle.carry,
         )
 
+    def of(self, branch: type[Branch]) -> Branch:
+        """A method's own branch, by its type."""
+        for name in type(self).model_fields:
+            value = getattr(self, name)
+            if type(value) is branch:
+                return value
+        raise InputError(f"these settings have no branch for {branch.__name__}; load them with load_settings")
+
+    def changed(self, values: Mapping[str, Any]) -> Settings:
+        """The same settings but for some values, by dotted keys."""
+        tree = self.model_dump(mode="json")
+        for key, value in values.items():
+            _put(tree, key, value)
+        return settings_from(tree)
+
+
+@cache
+def settings_tree() -> type[Settings]:
+    """The type of the whole tree: what all methods share, and the branch that each method declares.
+
+    It is made when settings are first loaded, so that a package that brings a method can import this module.
+    """
+    branches: dict[str, Any] = {one.branch: (one.settings, one.settings()) for one in specs().values() if one.settings}
+    tree: type[Settings] = create_model("Settings", __base__=Settings, **branches)
+    return tree
+
+
+def settings_from(tree: Mapping[str, Any]) -> Settings:
+    """Settings from plain values; an `InputError` says which one can't be."""
+    try:
+        return settings_tree().model_validate(tree)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise InputError(f"setting {where!r}: {first['msg']} (got {first.get('input')!r})") from error
+
 
 def preset_names() -> list[str]:
     """List the presets that ship with the project."""
@@ -218,12 +244,7 @@ def load_settings(preset: str = "embedded", overrides: Sequence[str] = ()) -> Se
     tree = _preset_tree(preset)
     for override in overrides:
         _apply(tree, override)
-    try:
-        return Settings.model_validate(tree)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise InputError(f"setting {where!r}: {first['msg']} (got {first.get('input')!r})") from error
+    return settings_from(tree)
 
 
 def _preset_tree(preset: str) -> dict[str, Any]:
@@ -243,13 +264,17 @@ def _apply(tree: dict[str, Any], override: str) -> None:
     key, sign, raw = override.partition("=")
     if not sign or not key.strip():
         raise InputError(f"--set takes key=value, for example lifecycle.cycles=3; got {override!r}")
-    *branches, leaf = key.strip().split(".")
+    _put(tree, key.strip(), _value(raw))
+
+
+def _put(tree: dict[str, Any], key: str, value: Any) -> None:
+    *branches, leaf = key.split(".")
     node = tree
     for branch in branches:
         node = node.setdefault(branch, {})
         if not isinstance(node, dict):
-            raise InputError(f"--set {override!r}: {branch!r} is a value, not a group of settings")
-    node[leaf] = _value(raw)
+            raise InputError(f"--set {key}: {branch!r} is a value, not a group of settings")
+    node[leaf] = value
 
 
 def _value(raw: str) -> Any:

@@ -1,7 +1,8 @@
 """The typed state s = <p, π, E, z, U> and the types of its five fields.
 
 A state is immutable. `_successor` makes the next one and is for `programs.contract` alone, which calls it after a
-validator accepted the value; a test holds the rest of the code to that.
+validator accepted the value; a test holds the rest of the code to that. Types that a query's record also holds are
+defined beside it, in `metrics.record`.
 """
 
 from __future__ import annotations
@@ -9,8 +10,14 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any, NoReturn
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 
+from metrics.record import Action as Action
+from metrics.record import Address as Address
+from metrics.record import Derived as Derived
+from metrics.record import EvidenceRecord as EvidenceRecord
+from metrics.record import Role as Role
+from metrics.record import StateField as StateField
 from signatures.planner import Plan
 
 
@@ -60,62 +67,8 @@ class Verdict(BaseModel):
 PENDING = Verdict(label=VerdictLabel.PENDING)
 
 
-class Address(BaseModel):
-    """Characters [start, end) of a source."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-    source_id: str
-    start: int = Field(ge=0)
-    end: int
-
-
-class Derived(BaseModel):
-    """Says that a text is not source text, what it is, and which regions of the sources it was made from."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-    kind: str = Field(min_length=1, description="summary, statement, report, …")
-    regions: tuple[Address, ...] = Field(min_length=1)
-
-
-class EvidenceRecord(BaseModel):
-    """One item of the evidence field E: characters of a source, and the cycle that committed them.
-
-    A baseline may also hand over a text that a model made; `derived` says so, and the record's own address is then
-    that of the first region it was made from.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-    evidence_id: str
-    source_id: str
-    start: int = Field(ge=0)
-    end: int
-    text: str
-    cycle: int = Field(ge=0, description="0 before the first cycle (BYPASS), else the cycle that first committed it")
-    derived: Derived | None = Field(None, description="None where the text is source text")
-
-
-class Role(StrEnum):
-    """Who may propose. SMP supplies the artifact field; the four operators supply the others, in this order."""
-
-    PLANNER = "planner"
-    NAVIGATOR = "navigator"
-    RETRIEVER = "retriever"
-    VERIFIER = "verifier"
-    SMP = "smp"
-
-
 OPERATORS: tuple[Role, ...] = (Role.PLANNER, Role.NAVIGATOR, Role.RETRIEVER, Role.VERIFIER)
 """𝒪1…𝒪4, in the order in which a cycle asks them."""
-
-
-class StateField(StrEnum):
-    """The five fields."""
-
-    PLAN = "plan"
-    PATH = "path"
-    EVIDENCE = "evidence"
-    VERDICT = "verdict"
-    ARTIFACTS = "artifacts"
 
 
 OWNED_FIELD: dict[Role, StateField] = {
@@ -126,15 +79,6 @@ OWNED_FIELD: dict[Role, StateField] = {
     Role.SMP: StateField.ARTIFACTS,
 }
 """Whose field is whose. A role never names a field: it is looked up here."""
-
-
-class Action(StrEnum):
-    """What the controller chooses. REVISE is the only one that does not end the query."""
-
-    BYPASS = "BYPASS"
-    RELEASE = "RELEASE"
-    REVISE = "REVISE"
-    FALLBACK = "FALLBACK"
 
 
 class State:

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from programs import run
 from programs.models.language_model import LanguageModel
 from programs.models.runtime import Runtime
-from programs.models.scripted import HashedEncoder, OverlapCrossEncoder, ScriptedBackend
+from tests.support.scripted import HashedEncoder, OverlapCrossEncoder, ScriptedEngine
 from tests.support.scripts import RoleScript
 from tests.support.worlds import make_collection, small_settings
 
@@ -23,7 +23,7 @@ def scripted(monkeypatch):
 
     def use(script: RoleScript):
         def open_models(settings):
-            model = LanguageModel(ScriptedBackend(script))
+            model = LanguageModel(ScriptedEngine(script))
             return Runtime(small_settings(), model, model, HashedEncoder(), OverlapCrossEncoder())
 
         monkeypatch.setattr(run, "open_models", open_models)
@@ -40,7 +40,7 @@ def notes(tmp_path):
 
 def test_ask_prints_the_answer_the_action_and_where_the_evidence_stands(scripted, notes):
     scripted(RoleScript())
-    result = runner.invoke(run.app, ["ask", "Which dome?", "--docs", str(notes)])
+    result = runner.invoke(run.app, ["ask", "Which dome?", "--docs", str(notes), "--preset", "tiny"])
     assert result.exit_code == 0
     assert "the dome" in result.stdout
     assert "RELEASE after 1 cycle" in result.stdout
@@ -67,7 +67,7 @@ def test_several_files_may_follow_docs(scripted, notes):
 
 def test_an_incomplete_query_exits_1_and_says_why(scripted, notes):
     scripted(RoleScript(planner="junk"))
-    result = runner.invoke(run.app, ["ask", "Which dome?", "--docs", str(notes)])
+    result = runner.invoke(run.app, ["ask", "Which dome?", "--docs", str(notes), "--preset", "tiny"])
     assert result.exit_code == 1
     assert "planner's plan was rejected in cycle 1 (malformed)" in result.stdout
 

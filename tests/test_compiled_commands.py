@@ -8,12 +8,14 @@ import pytest
 from typer.testing import CliRunner
 
 from programs import run
-from programs.commands import compiled as command
-from programs.commands.compiled import NONE, choose, say
+from programs.commands import ask as command
+from programs.commands.ask import say_what_runs as say
 from programs.errors import InputError
-from programs.methods import compiled as module
-from programs.methods.compiled import Compiled, read_compiled, shipped, write_compiled
-from programs.models import entry
+from programs.methods.vanilla.settings import VanillaSettings
+from programs.models import identity
+from programs.selection import compiled as module
+from programs.selection.compiled import Compiled, read_compiled, shipped, write_compiled
+from programs.selection.configured import NONE, configure
 from programs.settings import load_settings
 from tests.support.runs import scripted_runtime
 from tests.support.selections import compiled_on, develop, row, write_data
@@ -43,11 +45,11 @@ def ships(monkeypatch, tmp_path):
 def test_what_ships_is_used_without_being_asked_for_and_one_line_says_so(ships, development, capsys, monkeypatch):
     monkeypatch.setattr(command.err, "_width", 40)
     file = ships(compiled_on(development, parameters={"vanilla.k": 3, "lifecycle.cycles": 3}))
-    chosen = choose("vanilla", "tiny", ["vanilla.k=5"], None)
+    chosen = configure("vanilla", "tiny", ["vanilla.k=5"], None)
     assert chosen.file == file == shipped("tiny", "vanilla")
-    assert chosen.contender.settings.lifecycle.cycles == 3
-    assert chosen.contender.settings.vanilla.k == 5  # --set has the last word
-    assert chosen.contender.compiled == read_compiled(file, "vanilla")
+    assert chosen.settings.lifecycle.cycles == 3
+    assert chosen.settings.of(VanillaSettings).k == 5  # --set has the last word
+    assert chosen.compiled == read_compiled(file, "vanilla")
     say([chosen])
     said = capsys.readouterr().err.splitlines()
     assert said == ["vanilla: compiled for tiny on 3 dev questions of longbench/hotpotqa; --compiled none runs without"]
@@ -55,24 +57,24 @@ def test_what_ships_is_used_without_being_asked_for_and_one_line_says_so(ships, 
 
 def test_methods_without_a_compiled_program_are_named_where_others_have_one(ships, development, capsys):
     ships(compiled_on(development))
-    say([choose(name, "tiny", [], None) for name in ("vanilla", "react", "selfrag")])
+    say([configure(name, "tiny", [], None) for name in ("vanilla", "react", "selfrag")])
     assert "react, selfrag: nothing is compiled for tiny" in capsys.readouterr().err
-    say([choose(name, "tiny", [], None) for name in ("react", "selfrag")])
+    say([configure(name, "tiny", [], None) for name in ("react", "selfrag")])
     assert capsys.readouterr().err == ""
 
 
 def test_none_runs_without_and_says_nothing(ships, development, capsys):
     ships(compiled_on(development, parameters={"vanilla.k": 3}))
-    chosen = choose("vanilla", "tiny", [], NONE)
+    chosen = configure("vanilla", "tiny", [], NONE)
     say([chosen])
-    assert (chosen.contender.compiled, chosen.contender.settings) == (None, load_settings("tiny"))
+    assert (chosen.compiled, chosen.settings) == (None, load_settings("tiny"))
     assert capsys.readouterr().err == ""
 
 
 def test_a_settings_file_of_the_users_has_nothing_that_ships(ships, development, tmp_path):
     ships(compiled_on(development, parameters={"vanilla.k": 3}))
     (tmp_path / "tiny.toml").write_text("[vanilla]\nk = 2\n")
-    assert choose("vanilla", str(tmp_path / "tiny.toml"), [], None).contender.compiled is None
+    assert configure("vanilla", str(tmp_path / "tiny.toml"), [], None).compiled is None
 
 
 OTHER_MODELS = [
@@ -86,41 +88,41 @@ OTHER_MODELS = [
 @pytest.mark.parametrize("change", OTHER_MODELS)
 def test_D6_with_other_models_what_ships_is_left_out_and_what_is_named_is_refused(ships, development, capsys, change):
     file = ships(compiled_on(development, parameters={"vanilla.k": 3}))
-    chosen = choose("vanilla", "tiny", [change], None)
+    chosen = configure("vanilla", "tiny", [change], None)
     say([chosen])
-    assert (chosen.contender.compiled, chosen.file) == (None, None)
-    assert chosen.contender.settings == load_settings("tiny", [change])
+    assert (chosen.compiled, chosen.file) == (None, None)
+    assert chosen.settings == load_settings("tiny", [change])
     said = capsys.readouterr().err
     assert "left out" in said
     assert change.partition("=")[2] in said
     with pytest.raises(InputError, match="chosen with other models"):
-        choose("vanilla", "tiny", [change], file)
+        configure("vanilla", "tiny", [change], file)
 
 
 def test_a_server_is_taken_at_its_word_about_the_model_that_it_serves(ships, development):
     file = ships(compiled_on(development, parameters={"vanilla.k": 3}))
     served = ["auxiliary.engine=server", "reader.engine=server"]
-    assert choose("vanilla", "tiny", served, None).contender.compiled is not None
-    assert choose("vanilla", "tiny", served, file).contender.settings.vanilla.k == 3
+    assert configure("vanilla", "tiny", served, None).compiled is not None
+    assert configure("vanilla", "tiny", served, file).settings.of(VanillaSettings).k == 3
     another = [*served, "auxiliary.model=another"]
-    assert choose("vanilla", "tiny", another, None).contender.compiled is None
+    assert configure("vanilla", "tiny", another, None).compiled is None
 
 
 def test_weights_that_changed_under_the_same_name_are_other_models(ships, development, monkeypatch):
     ships(compiled_on(development))
-    monkeypatch.setattr(entry, "_hashes", lambda name: {"model.bin": "ab" * 32})
-    assert choose("vanilla", "tiny", [], None).contender.compiled is None
+    monkeypatch.setattr(identity, "_hashes", lambda name: {"model.bin": "ab" * 32})
+    assert configure("vanilla", "tiny", [], None).compiled is None
 
 
 def test_a_program_for_another_preset_is_refused(development, tmp_path):
     write_compiled(tmp_path / "vanilla.json", compiled_on(development, preset="paper"))
     with pytest.raises(InputError, match="--preset paper"):
-        choose("vanilla", "tiny", [], tmp_path)
+        configure("vanilla", "tiny", [], tmp_path)
 
 
 def test_a_file_written_by_hand_is_used_where_it_is_named(tmp_path):
     write_compiled(tmp_path / "vanilla.json", Compiled(method="vanilla", preset="tiny", parameters={"vanilla.k": 2}))
-    assert choose("vanilla", "tiny", [], tmp_path / "vanilla.json").contender.settings.vanilla.k == 2
+    assert configure("vanilla", "tiny", [], tmp_path / "vanilla.json").settings.of(VanillaSettings).k == 2
 
 
 @pytest.fixture
@@ -157,7 +159,7 @@ def test_every_command_that_answers_runs_what_ships_and_runs_without_it_when_tol
         result = runner.invoke(run.app, [*given, *out, "--preset", "tiny", *options])
         assert result.exit_code in (0, 1), result.output
         assert (said in result.stderr) is used
-        openings = {request.messages[0].content.split("\n")[0] for request in opened[-1].reader.backend.requests}
+        openings = {request.messages[0].content.split("\n")[0] for request in opened[-1].reader.engine.requests}
         assert any(text.startswith(PROMPTS["reader.answer"]["instructions"]) for text in openings) is used
         assert (opened[-1].settings.tam.abstraction == "lead") is used
 

@@ -6,10 +6,9 @@ import json
 
 import pytest
 
-from programs.methods.staterag import StateRAG
+from programs.methods.staterag.program import StateRAG
 from programs.models.language_model import LanguageModel
 from programs.models.runtime import Runtime
-from programs.models.scripted import HashedEncoder, OverlapCrossEncoder, ScriptedBackend
 from programs.record import QueryRecord
 from programs.settings import NavigationSettings
 from programs.state import NodeType, Role
@@ -17,6 +16,7 @@ from programs.tam.abstract import LeadAbstractor
 from programs.tam.build import build_graph
 from programs.tam.navigate import navigate
 from programs.workloads.query import Query
+from tests.support.scripted import HashedEncoder, OverlapCrossEncoder, ScriptedEngine
 from tests.support.scripts import RoleScript, fail
 from tests.support.worlds import make_collection, make_world, small_settings
 
@@ -29,7 +29,7 @@ ASKS_MODELS = {
 
 def ask(script: RoleScript | None = None, **branches) -> QueryRecord:
     settings = small_settings(**ASKS_MODELS | branches)
-    model = LanguageModel(ScriptedBackend(script or RoleScript()))
+    model = LanguageModel(ScriptedEngine(script or RoleScript()))
     program = StateRAG(Runtime(settings, model, model, HashedEncoder(), OverlapCrossEncoder()), workload="test")
     query = Query(query_id="q1", question="Which dome holds the lens?", collection=make_collection(), position=0)
     return program.run(query)

@@ -224,3 +224,21 @@ def test_a_rejection_keeps_the_offending_value_as_data(world, contract):
     assert outcome.model_dump_json()
     hostile = contract.commit(State(), Role.PLANNER, {"nan": float("nan"), "x": object()}, 1)
     assert hostile.model_dump_json()
+
+
+@pytest.mark.parametrize("label", ["PASS", "FAIL"])
+def test_I1_a_verdict_made_without_its_checks_is_not_taken_at_its_word(contract, label):
+    forged = Verdict.model_construct(label=label, justification="enough")
+    outcome = contract.commit(State(), Role.VERIFIER, forged, 1)
+    assert isinstance(outcome, Rejection)
+    assert outcome.reason is Reason.VERDICT_LABEL
+
+
+@pytest.mark.parametrize("field", ["evidence_id", "source_id", "start", "end", "text", "cycle"])
+@pytest.mark.parametrize("odd", [1.5, None, ["a"], True, "\ud800", 10**40], ids=repr)
+def test_I1_evidence_with_a_member_of_another_type_is_a_rejection_and_never_an_exception(contract, field, odd):
+    record = EvidenceRecord(evidence_id="a#0-3", source_id="a", start=0, end=3, text="abc", cycle=1)
+    forged = EvidenceRecord.model_construct(**{**dict(record), field: odd})
+    outcome = contract.commit(State(), Role.RETRIEVER, (forged,), 1)
+    assert isinstance(outcome, Rejection)
+    assert outcome.model_dump_json()

@@ -7,8 +7,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from programs.memory.pool import Pool
-from programs.methods.staterag import StateRAG
+from programs.methods.staterag.program import StateRAG
 from programs.models.ledger import Phase
 from programs.models.runtime import open_runtime
 from programs.run import app
@@ -28,8 +27,7 @@ def runtime():
 
 def records(runtime, path, count=2):
     sample = load_sample()
-    with Pool("sample", path, runtime.settings.memory) as pool:
-        program = StateRAG(runtime, workload="sample", pool=pool)
+    with StateRAG(runtime, workload="sample", memory=path) as program:
         return [program.run(query) for query in sample.queries[:count]]
 
 

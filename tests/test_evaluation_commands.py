@@ -98,7 +98,7 @@ def test_resume_goes_on_and_asks_nothing_twice(scripted, questions, tmp_path):
     whole = records.read_bytes()
     records.write_bytes(b"".join(whole.splitlines(keepends=True)[:2]))
     assert evaluate(*arguments, "--resume").exit_code == 0
-    assert scripted[-1].reader.backend.requests == []  # the journal still had what the lost records were made of
+    assert scripted[-1].reader.engine.requests == []  # the journal still had what the lost records were made of
     assert records.read_bytes().count(b"\n") == 4
 
 
@@ -108,7 +108,7 @@ def test_kept_completions_are_charged_and_not_asked_for_again_and_a_locked_run_h
     for out in ("a", "b"):
         done = evaluate(*common, *kept, "--out", tmp_path / out)
         assert done.exit_code == 0, done.output
-    assert [len(runtime.reader.backend.requests) for runtime in scripted] == [4, 0]
+    assert [len(runtime.reader.engine.requests) for runtime in scripted] == [4, 0]
     first, second = (
         [
             timeless(QueryRecord.model_validate_json(line))
@@ -150,7 +150,7 @@ def test_an_estimate_prints_calls_and_tokens_and_writes_nothing(scripted, questi
     result = evaluate(*arguments, "--out", tmp_path / "a", "--estimate")
     assert result.exit_code == 0, result.output
     assert "staterag" in result.stdout
-    assert scripted[-1].reader.backend.requests == []
+    assert scripted[-1].reader.engine.requests == []
     assert not (tmp_path / "a").exists()
 
 

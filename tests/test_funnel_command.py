@@ -11,11 +11,11 @@ from typer.testing import CliRunner
 from metrics.scores import ScoreTable
 from programs import run
 from programs.commands.funnel import load_funnels
-from programs.methods.contender import Contender
 from programs.report.runs import Unfinished
 from programs.runner.evaluate import evaluate
 from programs.runner.evaluation import Evaluation
 from programs.runner.folder import RunFolder
+from programs.selection.configured import ConfiguredMethod
 from programs.workloads.query import Example, GoldPassage
 from programs.workloads.registry import Workload
 from tests.support.runs import ASKS_MODELS, make_workload, scripted_runtime
@@ -46,7 +46,9 @@ def runs(tmp_path_factory):
     folders = []
     for name, answer in (("read", True), ("silent", False)):
         settings = small_settings(**ASKS_MODELS, lifecycle={"answer": answer, "reader_budget": 40})
-        evaluation = Evaluation(workload, (Contender("vanilla", settings), Contender("staterag", settings)))
+        evaluation = Evaluation(
+            workload, (ConfiguredMethod("vanilla", settings), ConfiguredMethod("staterag", settings))
+        )
         folders.append(tmp_path_factory.mktemp("runs") / name)
         evaluate(evaluation, evaluation.manifest(), scripted_runtime(settings), folders[-1])
     return folders
@@ -168,7 +170,7 @@ def test_a_run_that_was_changed_is_said_clearly(runs, tmp_path, change, said):
 
 def test_a_workload_that_names_no_gold_has_no_funnel(tmp_path):
     settings = small_settings(**ASKS_MODELS)
-    evaluation = Evaluation(make_workload(2), (Contender("vanilla", settings),))
+    evaluation = Evaluation(make_workload(2), (ConfiguredMethod("vanilla", settings),))
     evaluate(evaluation, evaluation.manifest(), scripted_runtime(settings), tmp_path / "run")
     result = funnel(tmp_path / "run")
     assert result.exit_code == 2

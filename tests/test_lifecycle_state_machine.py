@@ -10,7 +10,7 @@ from programs.carriers.typed import TypedCarrier
 from programs.controller import Controller
 from programs.models.ledger import Ledger
 from programs.state import OWNED_FIELD, Action, EvidenceRecord, Role, StateField, Verdict, VerdictLabel
-from programs.trail import Trail
+from programs.transcript import Transcript
 from signatures.planner import Plan
 from tests.support import hostile
 from tests.support.worlds import ROLE_ORDER, CountingReader, Heard, Says, make_world
@@ -106,33 +106,35 @@ def scripts(draw):
 @settings(max_examples=2000, deadline=None, suppress_health_check=list(HealthCheck))
 @given(turns=scripts())
 def test_I1_I3_I6_I10_controller_under_hostile_proposals(turns):
-    heard, trail = Heard(), Trail()
+    heard, transcript = Heard(), Transcript()
     operators = {role: Says([turns[i], turns[i + 4]]) for i, role in enumerate(ROLE_ORDER)}
     with WORLD.query() as memory:
         contract = WORLD.contract(memory)
         carrier = TypedCarrier(contract)
         tools = WORLD.tools(memory, Ledger("q"))
-        Controller(operators, CountingReader(heard)).run("where is the lens?", tools, memory, contract, carrier, trail)
+        Controller(operators, CountingReader(heard)).run(
+            "where is the lens?", tools, memory, contract, carrier, transcript
+        )
 
     assert len(heard.calls) <= 1
-    assert (len(heard.calls) == 1) == (trail.action in (Action.BYPASS, Action.RELEASE, Action.FALLBACK))
-    assert (trail.status == "completed") == (len(heard.calls) == 1)
-    assert (trail.status == "incomplete") == bool(trail.rejections)
-    check_commits(trail)
-    verdicts = [commit.value["label"] for commit in trail.states if commit.field is StateField.VERDICT]
+    assert (len(heard.calls) == 1) == (transcript.action in (Action.BYPASS, Action.RELEASE, Action.FALLBACK))
+    assert (transcript.status == "completed") == (len(heard.calls) == 1)
+    assert (transcript.status == "incomplete") == bool(transcript.rejections)
+    check_commits(transcript)
+    verdicts = [commit.value["label"] for commit in transcript.states if commit.field is StateField.VERDICT]
     expected = [
         Action.RELEASE if v == "PASS" else Action.REVISE if i == 0 else Action.FALLBACK for i, v in enumerate(verdicts)
     ]
-    assert trail.actions == expected
-    for record in trail.evidence:
+    assert transcript.actions == expected
+    for record in transcript.evidence:
         assert SOURCES[record.source_id][record.start : record.end] == record.text
 
 
-def check_commits(trail: Trail) -> None:
+def check_commits(transcript: Transcript) -> None:
     """Judge every commit again, by the oracle."""
     path: object = ()
     committed: set[str] = set()
-    for commit in trail.states:
+    for commit in transcript.states:
         if commit.field is StateField.PATH:
             path = tuple(tuple(trace) for trace in commit.value)
             assert hostile.good_path(WORLD.graph, path)

@@ -9,7 +9,6 @@ from programs.commands.terminal import err, out
 from programs.errors import InputError
 from programs.report.bars import bars
 from programs.report.comparison import compare, comparison_table
-from programs.report.figures import write_figures
 from programs.report.results import Results
 from programs.report.run_tables import all_tables
 from programs.report.runs import check_comparable, load_runs
@@ -28,6 +27,8 @@ def compare_runs(paths: Sequence[Path], reference: str | None, metrics: Sequence
 
 def report_runs(paths: Sequence[Path], folder: Path) -> None:
     """Write tables and figures, and print the tables of the paper that the runs have data for."""
+    from programs.report.figures import write_figures  # loads matplotlib
+
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder}: not a folder; name another --out")
     with bars(err):

@@ -12,14 +12,12 @@ from rich.text import Text
 
 from metrics.metric import METRICS
 from metrics.scores import score
-from programs.commands.compiled import choose, say
+from programs.commands.ask import say_what_runs
 from programs.commands.terminal import err, out
 from programs.errors import InputError
-from programs.methods.selection import open_selection
-from programs.models.completions import kept
+from programs.models.cache.completions import kept
 from programs.models.runtime import Runtime
 from programs.report.bars import bars
-from programs.report.figures import write_figures
 from programs.report.results import Results
 from programs.report.terminal_tables import print_whole
 from programs.report.tracking import Tracker, open_tracker
@@ -28,6 +26,8 @@ from programs.runner.evaluate import evaluate
 from programs.runner.evaluation import Evaluation
 from programs.runner.folder import RunFolder
 from programs.runner.scoring import score_tables
+from programs.selection.configured import configure
+from programs.selection.leakage import open_selection
 from programs.workloads.manifest import AnyManifest
 from programs.workloads.registry import open_workload
 
@@ -71,14 +71,14 @@ def run_evaluation(request: Request, open_models: Callable[[Any], Runtime]) -> N
     if request.completions is not None and evaluation.workload.split != "dev":
         raise InputError("--completions is for development runs; a locked run asks its models itself")
     if request.estimate is not None:
-        runtime = open_models(evaluation.contenders[0].settings)
+        runtime = open_models(evaluation.methods[0].settings)
         with bars(err):
             estimates = estimate(evaluation, runtime, request.estimate)
         print_whole(estimate_table(estimates), out)
         return
     manifest = evaluation.manifest()
     tracker = open_tracker(request.track, request.folder)
-    models = open_models(evaluation.contenders[0].settings)
+    models = open_models(evaluation.methods[0].settings)
     runtime = models if request.completions is None else kept(models, request.completions)
     try:
         summary = run_shown(request, evaluation, manifest, runtime, tracker)
@@ -95,11 +95,11 @@ def open_evaluation(request: Request) -> Evaluation:
     workload = open_workload(request.workload, request.data, split, request.questions, request.limit)
     silent = ["lifecycle.answer=false"] if request.no_reader else []
     overrides = [*request.overrides, *silent]
-    chosen = [choose(name, request.preset, overrides, request.compiled) for name in request.methods.split(",")]
-    file = next((item.file for item in chosen if item.file is not None), None)
+    methods = [configure(name, request.preset, overrides, request.compiled) for name in request.methods.split(",")]
+    file = next((item.file for item in methods if item.file is not None), None)
     selection = open_selection(file) if split == "eval" and file is not None else None
-    evaluation = Evaluation(workload, tuple(item.contender for item in chosen), selection)
-    say(chosen)
+    evaluation = Evaluation(workload, tuple(methods), selection)
+    say_what_runs(methods)
     return evaluation
 
 
@@ -140,6 +140,8 @@ def run_shown(
                 )
             raise
     if request.track:
+        from programs.report.figures import write_figures  # loads matplotlib
+
         figures = write_figures(Results(score_tables(RunFolder(request.folder))), request.folder / "figures")
         tracker.finish(summary, figures, [request.folder / "manifest.json", request.folder / "records.jsonl"])
     return summary

@@ -110,8 +110,8 @@ def write_pages(tables: Sequence[Table], folder: Path) -> list[Path]:
 
 def write_picture(funnels: Sequence[Funnel], folder: Path) -> list[Path]:
     """Draw the funnel; matplotlib is loaded for it."""
+    from programs.report.component_figures import funnel_figure
     from programs.report.figure_style import save, style
-    from programs.report.funnel_figure import funnel_figure
 
     with style():
         return save(funnel_figure(funnels), folder, "funnel")

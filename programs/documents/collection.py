@@ -8,7 +8,7 @@ from functools import cached_property
 
 from pydantic import BaseModel, ConfigDict, field_validator
 
-from programs.keys import content_key
+from programs.content_key import content_key
 
 
 class Source(BaseModel):

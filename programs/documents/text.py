@@ -9,15 +9,21 @@ from __future__ import annotations
 import codecs
 import os
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 from programs.documents.collection import Collection, Source
 from programs.errors import InputError
+from programs.registry import Registry
 
-SUFFIXES = (".txt", ".text", ".md", ".markdown", ".rst")
-READ_TODAY = f"text and Markdown files are read today ({', '.join(SUFFIXES)})"
+READERS: Registry[Callable[[Path], str]] = Registry("document format", "staterag.document_readers")
+"""How a file becomes text, by its suffix in lower case."""
+
+
+def readable() -> str:
+    """Say what is read, for messages."""
+    return f"text and Markdown files are read today ({', '.join(READERS.names())})"
 
 
 class SkippedFile(UserWarning):
@@ -39,8 +45,8 @@ def load_documents(paths: Sequence[Path]) -> Collection:
     """
     found = _once(item for path in paths for item in _below(path))
     if not found:
-        raise InputError(f"nothing to read in {_listed(paths)}: {READ_TODAY}")
-    texts = [(item, read_text(item.path)) for item in found]
+        raise InputError(f"nothing to read in {_listed(paths)}: {readable()}")
+    texts = [(item, READERS.get(item.path.suffix.lower())(item.path)) for item in found]
     kept = [(item, text) for item, text in texts if text.strip()]
     if not kept:
         raise InputError(f"nothing to read: {_listed([item.path for item in found])} is empty or blank")
@@ -68,6 +74,10 @@ def read_text(path: Path) -> str:
         raise InputError(f"{path}: not UTF-8: byte 0x{raw[at]:02x} at byte {at}; save it as UTF-8 text") from error
 
 
+for _suffix in (".txt", ".text", ".md", ".markdown", ".rst"):
+    READERS.register(_suffix)(read_text)
+
+
 def _below(path: Path) -> Iterator[_Found]:
     if os.path.isdir(path):
         yield from _in_folder(path)
@@ -75,9 +85,9 @@ def _below(path: Path) -> Iterator[_Found]:
         raise InputError(f"{path}: no such file or folder")
     elif not os.path.isfile(path):
         raise InputError(f"{path}: neither a file nor a folder")
-    elif path.suffix.lower() not in SUFFIXES:
+    elif path.suffix.lower() not in READERS.names():
         kind = f"{path.suffix} files are" if path.suffix else "a file without a suffix is"
-        raise InputError(f"{path}: {kind} not read; {READ_TODAY}")
+        raise InputError(f"{path}: {kind} not read; {readable()}")
     else:
         yield _Found(path, _printable(path.name))
 
@@ -87,8 +97,8 @@ def _in_folder(folder: Path) -> Iterator[_Found]:
     for root, folders, names in os.walk(folder, onerror=_unreadable):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for path in (Path(root, name) for name in sorted(names) if not name.startswith(".")):
-            if path.suffix.lower() not in SUFFIXES:
-                warnings.warn(f"{path}: skipped; {READ_TODAY}", SkippedFile, stacklevel=2)
+            if path.suffix.lower() not in READERS.names():
+                warnings.warn(f"{path}: skipped; {readable()}", SkippedFile, stacklevel=2)
             elif path.is_file():
                 yield _Found(path, _printable(path.relative_to(folder).as_posix()))
 

@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from pydantic import BaseModel, ConfigDict
 
+from metrics.record import Refusal
 from programs.memory.artifacts import Kind, MemoryScope
 from programs.state import Role
 
@@ -68,6 +69,12 @@ class Decision(BaseModel):
     def permitted(self) -> bool:
         """Tell whether the operation may go on."""
         return self.refused is None
+
+    def refusal(self) -> Refusal:
+        """A refused decision as the query's record has it."""
+        assert self.refused is not None
+        names = {"operation": self.operation, "scope": self.scope, "kind": self.kind, "reason": self.refused}
+        return Refusal(role=self.role, **{name: value.value for name, value in names.items()})
 
 
 class NotPermitted(Exception):

@@ -21,7 +21,7 @@ from programs.memory.artifacts import (
 )
 from programs.memory.permissions import Decision, NotPermitted, Operation, RefusalReason, check
 from programs.memory.store import SqliteStore
-from programs.models.encoder import Vectors
+from programs.models.encoders.encoder import Vectors
 from programs.settings import MemorySettings
 from programs.state import Action, Role
 

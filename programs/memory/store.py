@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from programs.errors import InputError
 from programs.memory.artifacts import Artifact, Kind, Payload
-from programs.models.encoder import Vectors
+from programs.models.encoders.encoder import Vectors
 
 APPLICATION_ID = 0x53524147
 SCHEMA_VERSION = 1

@@ -1,48 +1,47 @@
-"""The methods by name. Each is imported when it is asked for, since some bring heavy libraries."""
+"""The methods by name: every folder here that has a `SPEC`, and those that installed packages bring.
+
+A package brings methods through entry points of the group `staterag.methods`, each of which names a `MethodSpec`.
+"""
 
 from __future__ import annotations
 
+import pkgutil
+from functools import cache
 from importlib import import_module
-from importlib.util import find_spec
-from pathlib import Path
+from importlib.metadata import entry_points
 
+import programs.methods
 from programs.errors import InputError
-from programs.methods.indexes import Indexes
-from programs.methods.program import Program
-from programs.models.runtime import Runtime
+from programs.methods.spec import MethodSpec
 
-METHODS = {
-    "staterag": "programs.methods.staterag:StateRAG",
-    "vanilla": "programs.methods.vanilla:Vanilla",
-    "vanilla-rerank": "programs.methods.vanilla:VanillaRerank",
-    "dosrag": "programs.methods.dosrag:DOSRAG",
-    "react": "programs.methods.react:ReAct",
-    "selfrag": "programs.methods.selfrag:SelfRAG",
-    "raptor": "programs.methods.raptor.raptor:Raptor",
-    "graphrag": "programs.methods.graphrag.graphrag:GraphRAG",
-    "memorag": "programs.methods.memorag:MemoRAG",
-    "hipporag2": "programs.methods.hipporag2.hipporag2:HippoRAG2",
-}
-
-NEEDS = {"raptor": "umap"}
-"""Libraries that are not installed unless asked for."""
+GROUP = "staterag.methods"
 
 
-def method_class(name: str) -> type[Program]:
-    """Find a method's class."""
-    if name not in METHODS:
-        raise InputError(f"there is no method {name!r}; use one or several of {', '.join(METHODS)}")
-    needed = NEEDS.get(name)
-    if needed is not None and find_spec(needed) is None:
-        raise InputError(f"{name} needs {needed}: pip install 'staterag[baselines]'")
-    module, _, attribute = METHODS[name].partition(":")
-    found: type[Program] = getattr(import_module(module), attribute)
+@cache
+def specs() -> dict[str, MethodSpec]:
+    """Every method's description by name, in the order of lists."""
+    own = [
+        import_module(f"programs.methods.{module.name}").SPEC
+        for module in pkgutil.iter_modules(programs.methods.__path__)
+        if module.ispkg
+    ]
+    others = [_brought(point.load(), point.value) for point in sorted(entry_points(group=GROUP))]
+    found: dict[str, MethodSpec] = {}
+    for one in sorted([*own, *others], key=lambda one: (one.place, one.name)):
+        if one.name in found or one.branch in {known.branch for known in found.values()}:
+            raise InputError(f"two methods are called {one.name!r} ({found[one.name].program}, {one.program})")
+        found[one.name] = one
     return found
 
 
-def open_method(
-    name: str, runtime: Runtime, workload: str, indexes: Indexes | None = None, memory: Path | None = None
-) -> Program:
-    """Make a method's program. One that keeps memory between queries keeps it in the file `memory`."""
-    kind = method_class(name)
-    return kind.open(runtime, workload, indexes, memory)
+def spec(name: str) -> MethodSpec:
+    """A method's description, or an `InputError` that lists those there are."""
+    if name not in specs():
+        raise InputError(f"there is no method {name!r}; use one or several of {', '.join(specs())}")
+    return specs()[name]
+
+
+def _brought(found: object, where: str) -> MethodSpec:
+    if not isinstance(found, MethodSpec):
+        raise InputError(f"the entry point {where} of {GROUP} is no MethodSpec; uninstall or mend its package")
+    return found

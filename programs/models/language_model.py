@@ -16,12 +16,12 @@ import dspy
 from dspy import lm15
 
 from programs.errors import ModelUnavailable
-from programs.models.backend import (
-    Backend,
+from programs.models.engines.engine import (
     ChatMessage,
     ChatRequest,
     Completion,
     ContextOverflow,
+    Engine,
     Likelihood,
     TransportFault,
 )
@@ -39,17 +39,17 @@ class RequestRefused(dspy.LMError, ModelUnavailable):  # type: ignore[misc]
 
 
 class MeteredEngine:
-    """DSPy's engine contract over a `Backend`. The choke point: what passes here is in the ledger."""
+    """DSPy's engine contract over a `Engine`. The choke point: what passes here is in the ledger."""
 
-    def __init__(self, backend: Backend) -> None:
-        self.backend = backend
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
 
     def complete(self, request: lm15.Request) -> lm15.Response:
         """Run one call and write it down, whether it succeeds or not."""
         completion = self.run(chat_request(request))
         return lm15.Response(
             id=None,
-            model=self.backend.model,
+            model=self.engine.model,
             message=lm15.Message.assistant(completion.text or " "),
             finish_reason=completion.finish_reason,
             usage=lm15.Usage(input_tokens=completion.prompt_tokens, output_tokens=completion.completion_tokens),
@@ -60,10 +60,10 @@ class MeteredEngine:
         prompt = json.dumps([[m.role, m.content] for m in request.messages], ensure_ascii=False)
         started = time.perf_counter()
         try:
-            completion = self.backend.complete(request)
+            completion = self.engine.complete(request)
         except FAULTS as fault:
             self._record(prompt, started, error=fault)
-            raise_for_dspy(fault, self.backend.model)
+            raise_for_dspy(fault, self.engine.model)
         self._record(prompt, started, completion)
         return completion
 
@@ -71,10 +71,10 @@ class MeteredEngine:
         """Score a continuation through the meter."""
         started = time.perf_counter()
         try:
-            result = self.backend.likelihood(context, continuation)
+            result = self.engine.likelihood(context, continuation)
         except FAULTS as fault:
             self._record(context + continuation, started, error=fault)
-            raise_for_dspy(fault, self.backend.model)
+            raise_for_dspy(fault, self.engine.model)
         spent = Completion(
             "", result.prompt_tokens, result.completion_tokens, "stop", result.transport_retries, result.replayed
         )
@@ -87,8 +87,8 @@ class MeteredEngine:
         return events
 
     def close(self) -> None:
-        """Close the backend."""
-        self.backend.close()
+        """Close the engine."""
+        self.engine.close()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> MeteredEngine:
         return self
@@ -104,8 +104,8 @@ class MeteredEngine:
                 query_id=scope.ledger.query_id,
                 role=scope.role,
                 phase=scope.phase,
-                model=self.backend.model,
-                parameters=self.backend.parameters,
+                model=self.engine.model,
+                parameters=self.engine.parameters,
                 prompt_tokens=completion.prompt_tokens if completion else 0,
                 completion_tokens=completion.completion_tokens if completion else 0,
                 seconds=time.perf_counter() - started + replayed,
@@ -121,10 +121,10 @@ class MeteredEngine:
 class LanguageModel(dspy.LM):  # type: ignore[misc]
     """A model that roles are bound to, call by call."""
 
-    def __init__(self, backend: Backend, max_tokens: int = DEFAULT_MAX_TOKENS) -> None:
-        self.metered = MeteredEngine(backend)
+    def __init__(self, engine: Engine, max_tokens: int = DEFAULT_MAX_TOKENS) -> None:
+        self.metered = MeteredEngine(engine)
         super().__init__(
-            model=backend.model,
+            model=engine.model,
             engine=self.metered,
             cache=False,
             num_retries=0,
@@ -133,19 +133,19 @@ class LanguageModel(dspy.LM):  # type: ignore[misc]
         )
 
     @property
-    def backend(self) -> Backend:
+    def engine(self) -> Engine:
         """The engine underneath."""
-        return self.metered.backend
+        return self.metered.engine
 
     @property
     def supports_response_schema(self) -> bool:
         """Whether completions can be kept to a JSON schema."""
-        return self.backend.capabilities.schema
+        return self.engine.capabilities.schema
 
     @property
     def supported_params(self) -> set[str]:
         """The request parameters that reach the engine."""
-        schema = {"response_format"} if self.backend.capabilities.schema else set()
+        schema = {"response_format"} if self.engine.capabilities.schema else set()
         return {"temperature", "max_tokens"} | schema
 
     def likelihood(self, context: str, continuation: str) -> float:

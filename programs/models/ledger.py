@@ -10,42 +10,10 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from enum import StrEnum
 from heapq import heapreplace
 
-from pydantic import BaseModel, ConfigDict
-
-
-class Phase(StrEnum):
-    """Which part of RET a call belongs to."""
-
-    READER = "reader"
-    AUX = "aux"
-    INDEX = "index"
-
-
-class Call(BaseModel):
-    """One call, as it is written to the query's record."""
-
-    model_config = ConfigDict(frozen=True)
-    query_id: str
-    role: str
-    phase: Phase
-    model: str
-    parameters: int | None = None
-    prompt_tokens: int
-    completion_tokens: int
-    seconds: float
-    finish_reason: str
-    truncated: bool
-    prompt_hash: str
-    transport_retries: int = 0
-    error: str | None = None
-
-    @property
-    def tokens(self) -> int:
-        """Input and output together, which is what RET weighs."""
-        return self.prompt_tokens + self.completion_tokens
+from metrics.record import Call as Call
+from metrics.record import Phase as Phase
 
 
 @dataclass

@@ -7,10 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+import dspy
+
 from programs.errors import ModelUnavailable
-from programs.models.backend import Backend
-from programs.models.encoder import CrossEncoder, Encoder
+from programs.models.encoders.encoder import CrossEncoder, Encoder
+from programs.models.engines.engine import Engine
 from programs.models.language_model import LanguageModel
+from programs.registry import Registry
 from programs.settings import CrossEncoderSettings, EncoderSettings, LanguageModelSettings, Settings
 
 
@@ -28,27 +31,32 @@ class Runtime:
         """Stay one: optimisers copy programs, and a copy must not load its models again."""
         return self
 
-    def behind(self, around: Callable[[Backend], Backend]) -> Runtime:
+    def behind(self, around: Callable[[Engine], Engine]) -> Runtime:
         """Give the same with an engine put before each of its engines; one that both models share stays one."""
-        auxiliary = LanguageModel(around(self.auxiliary.backend))
-        reader = auxiliary if self.reader is self.auxiliary else LanguageModel(around(self.reader.backend))
+        auxiliary = LanguageModel(around(self.auxiliary.engine))
+        reader = auxiliary if self.reader is self.auxiliary else LanguageModel(around(self.reader.engine))
         return replace(self, auxiliary=auxiliary, reader=reader)
 
     def close(self) -> None:
         """Close the engines."""
         for model in {id(m): m for m in (self.reader, self.auxiliary)}.values():
-            model.backend.close()
+            model.engine.close()
 
 
-def open_runtime(settings: Settings) -> Runtime:
-    """Load the models, and refuse at once what the settings need and a model can't do."""
-    auxiliary = LanguageModel(open_backend(settings.auxiliary, "auxiliary"))
-    same = settings.reader == settings.auxiliary
-    reader = auxiliary if same else LanguageModel(open_backend(settings.reader, "reader"))
+def open_runtime(
+    settings: Settings, reader: dspy.BaseLM | None = None, auxiliary: dspy.BaseLM | None = None
+) -> Runtime:
+    """Load the models, and refuse at once what the settings need and a model can't do.
+
+    A model that is handed in serves in place of the settings' own, which is then not loaded.
+    """
+    second = _language_model(settings.auxiliary, "auxiliary", auxiliary)
+    same = settings.reader == settings.auxiliary and reader is auxiliary
+    first = second if same else _language_model(settings.reader, "reader", reader)
     runtime = Runtime(
         settings=settings,
-        reader=reader,
-        auxiliary=auxiliary,
+        reader=first,
+        auxiliary=second,
         encoder=open_encoder(settings.encoder),
         cross_encoder=open_cross_encoder(settings.cross_encoder),
     )
@@ -59,7 +67,7 @@ def open_runtime(settings: Settings) -> Runtime:
 def check_capabilities(runtime: Runtime) -> None:
     """Say what is missing before the first query, not in the middle of one."""
     settings = runtime.settings
-    able = runtime.auxiliary.backend.capabilities
+    able = runtime.auxiliary.engine.capabilities
     name = runtime.auxiliary.model
     if not able.schema:
         raise ModelUnavailable(
@@ -81,22 +89,44 @@ def check_capabilities(runtime: Runtime) -> None:
         raise ModelUnavailable(f"{who} needs a cross-encoder, but cross_encoder.engine is 'none'")
 
 
-def open_backend(settings: LanguageModelSettings, part: str) -> Backend:
+def open_engine(settings: LanguageModelSettings, part: str) -> Engine:
     """Open the engine of a language model. `part` names the branch of the settings, for messages and variables."""
-    if settings.engine == "server":
-        return _open_server(settings, part)
-    if settings.engine == "llama":
-        return _open_llama(settings)
-    raise ModelUnavailable(f"{part}.engine {settings.engine!r} is opened by tests alone; use 'llama' or 'server'")
+    return ENGINES.get(settings.engine)(settings, part)
 
 
-def _open_llama(settings: LanguageModelSettings) -> Backend:
-    from programs.models.catalogue import find
-    from programs.models.llama import LlamaBackend
-    from programs.models.weights import fetch
+def open_encoder(settings: EncoderSettings) -> Encoder:
+    """Open the encoder."""
+    return ENCODERS.get(settings.engine)(settings)
+
+
+def open_cross_encoder(settings: CrossEncoderSettings) -> CrossEncoder | None:
+    """Open the cross-encoder, if there is to be one."""
+    return CROSS_ENCODERS.get(settings.engine)(settings)
+
+
+def _language_model(settings: LanguageModelSettings, part: str, handed: dspy.BaseLM | None) -> LanguageModel:
+    if handed is None:
+        return LanguageModel(open_engine(settings, part))
+    from programs.models.engines.dspy_engine import DspyEngine
+
+    return LanguageModel(DspyEngine(handed, settings.context, settings.parameters))
+
+
+ENGINES: Registry[Callable[[LanguageModelSettings, str], Engine]] = Registry("engine", "staterag.engines")
+ENCODERS: Registry[Callable[[EncoderSettings], Encoder]] = Registry("encoder", "staterag.encoders")
+CROSS_ENCODERS: Registry[Callable[[CrossEncoderSettings], CrossEncoder | None]] = Registry(
+    "cross-encoder", "staterag.cross_encoders"
+)
+
+
+@ENGINES.register("llama")
+def _open_llama(settings: LanguageModelSettings, part: str) -> Engine:
+    from programs.models.engines.llama import LlamaEngine
+    from programs.models.weights.catalogue import find
+    from programs.models.weights.fetch import fetch
 
     entry = find(settings.model)
-    return LlamaBackend(
+    return LlamaEngine(
         fetch(settings.model),
         model=settings.model,
         parameters=settings.parameters or (entry.parameters if entry else None),
@@ -107,8 +137,9 @@ def _open_llama(settings: LanguageModelSettings) -> Backend:
     )
 
 
-def _open_server(settings: LanguageModelSettings, part: str) -> Backend:
-    from programs.models.server import ServerBackend
+@ENGINES.register("server")
+def _open_server(settings: LanguageModelSettings, part: str) -> Engine:
+    from programs.models.engines.server import ServerEngine
 
     variable = f"STATERAG_{part.upper()}_URL"
     url = os.environ.get(variable) or settings.base_url
@@ -116,7 +147,7 @@ def _open_server(settings: LanguageModelSettings, part: str) -> Backend:
         raise ModelUnavailable(
             f"no endpoint for {settings.model!r}: set {variable} (for example http://127.0.0.1:8000) or {part}.base_url"
         )
-    return ServerBackend(
+    return ServerEngine(
         url,
         settings.model,
         api_key=os.environ.get(settings.api_key_env) if settings.api_key_env else None,
@@ -127,32 +158,30 @@ def _open_server(settings: LanguageModelSettings, part: str) -> Backend:
     )
 
 
-def open_encoder(settings: EncoderSettings) -> Encoder:
-    """Open the encoder, with its vectors kept on disk."""
-    from programs.models.vectors import CachedEncoder
+@ENCODERS.register("onnx")
+def _open_onnx_encoder(settings: EncoderSettings) -> Encoder:
+    from programs.models.cache.vectors import CachedEncoder
+    from programs.models.encoders.onnx_encoder import OnnxEncoder
 
-    if settings.engine == "onnx":
-        from programs.models.onnx_encoder import OnnxEncoder
-
-        return CachedEncoder(OnnxEncoder(settings.model))
-    if settings.engine == "sentence-transformers":
-        from programs.models.sentence_encoder import SentenceEncoder
-
-        return CachedEncoder(SentenceEncoder(settings.model))
-    from programs.models.scripted import HashedEncoder
-
-    return HashedEncoder()
+    return CachedEncoder(OnnxEncoder(settings.model))
 
 
-def open_cross_encoder(settings: CrossEncoderSettings) -> CrossEncoder | None:
-    """Open the cross-encoder, if there is to be one."""
-    if settings.engine == "none":
-        return None
-    if settings.engine == "overlap":
-        from programs.models.scripted import OverlapCrossEncoder
+@ENCODERS.register("sentence-transformers")
+def _open_sentence_encoder(settings: EncoderSettings) -> Encoder:
+    from programs.models.cache.vectors import CachedEncoder
+    from programs.models.encoders.sentence_encoder import SentenceEncoder
 
-        return OverlapCrossEncoder()
-    from programs.models.cross_encoder import OnnxCrossEncoder
-    from programs.models.vectors import CachedCrossEncoder
+    return CachedEncoder(SentenceEncoder(settings.model))
+
+
+@CROSS_ENCODERS.register("onnx")
+def _open_onnx_cross_encoder(settings: CrossEncoderSettings) -> CrossEncoder:
+    from programs.models.cache.vectors import CachedCrossEncoder
+    from programs.models.encoders.cross_encoder import OnnxCrossEncoder
 
     return CachedCrossEncoder(OnnxCrossEncoder(settings.model))
+
+
+@CROSS_ENCODERS.register("none")
+def _no_cross_encoder(settings: CrossEncoderSettings) -> None:
+    return None

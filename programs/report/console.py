@@ -12,7 +12,7 @@ from rich.text import Text
 
 from programs.record import QueryRecord
 from programs.state import Role, StateField
-from programs.trail import Commit
+from programs.transcript import Commit
 
 SNIPPET = 160
 ROLE_COLOUR = {

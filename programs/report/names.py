@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from programs.methods.registry import specs
+
 STATERAG = "staterag"
 TYPED, FREE_FORM = "staterag-typed", "staterag-free-form"
 CARRIERS = {TYPED: "Typed, role-owned", FREE_FORM: "Free-form shared"}
@@ -12,19 +14,8 @@ REMOVALS = {
     "staterag-without-mars": "w/o MARS",
     "staterag-without-smp": "w/o SMP",
 }
-METHODS = {
-    "vanilla": "Vanilla RAG",
-    "vanilla-rerank": "Vanilla RAG, reranked",
-    "react": "ReAct",
-    "selfrag": "Self-RAG",
-    "graphrag": "GraphRAG",
-    "dosrag": "DOSRAG",
-    "raptor": "RAPTOR",
-    "memorag": "MemoRAG",
-    "hipporag2": "HippoRAG2",
-    STATERAG: "StateRAG",
-}
-"""In the paper's order."""
+METHODS = {one.name: one.label for one in sorted(specs().values(), key=lambda one: (one.printed, one.name))}
+"""In the paper's order; methods that packages bring stand after those of the paper."""
 
 LONGBENCH = {"longbench/hotpotqa": "HotpotQA", "longbench/2wikimqa": "2WikiMQA", "longbench/musique": "MuSiQue"}
 """The tasks whose unweighted mean is LongBench's macro average, in the paper's order."""

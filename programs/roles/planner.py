@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dspy
 
-from programs.keys import content_key
+from programs.content_key import content_key
 from programs.memory.artifacts import Kind, MemoryScope
 from programs.roles.quotes import quotes
 from programs.roles.view import View, asking

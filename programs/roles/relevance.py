@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -23,18 +23,36 @@ ASKED = 0.4
 """The weight of a heading that stands in the query, where every other opinion has 1."""
 
 
-def relevance(view: View, candidates: Sequence[EvidenceRecord]) -> Scores:
-    """Score candidates with the ranker that the settings name; the order of the candidates is the region's."""
-    assert view.state.plan is not None  # the Planner's commit precedes this role's turn
-    texts = [record.text for record in candidates]
-    targets = list(view.state.plan.targets)
-    ranker = view.tools.settings.retriever.ranker
-    if ranker == "fusion":
-        return fused(view, targets, texts)
-    wants = [view.query, *targets]
-    rows = similarity(view, wants, texts) if ranker == "embedding" else [crossed(view, want, texts) for want in wants]
-    best: Scores = np.max(rows, axis=0)
+Scorer = Callable[[View, Sequence[EvidenceRecord]], Scores]
+"""Scores candidates; their order is the region's."""
+
+
+def by_embedding(view: View, candidates: Sequence[EvidenceRecord]) -> Scores:
+    """The best cosine with the query or a target."""
+    best: Scores = np.max(similarity(view, wants(view), texts_of(candidates)), axis=0)
     return best
+
+
+def by_cross_encoder(view: View, candidates: Sequence[EvidenceRecord]) -> Scores:
+    """The best pair score with the query or a target."""
+    texts = texts_of(candidates)
+    best: Scores = np.max([crossed(view, want, texts) for want in wants(view)], axis=0)
+    return best
+
+
+def by_fusion(view: View, candidates: Sequence[EvidenceRecord]) -> Scores:
+    """All opinions together, by rank."""
+    return fused(view, wants(view)[1:], texts_of(candidates))
+
+
+def wants(view: View) -> list[str]:
+    """The query, and after it the plan's targets."""
+    assert view.state.plan is not None  # the Planner's commit precedes this role's turn
+    return [view.query, *view.state.plan.targets]
+
+
+def texts_of(candidates: Sequence[EvidenceRecord]) -> list[str]:
+    return [record.text for record in candidates]
 
 
 def fused(view: View, targets: Sequence[str], texts: Sequence[str]) -> Scores:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import dspy
 
+from programs.content_key import content_key
 from programs.contract import Reason
-from programs.keys import content_key
 from programs.memory.artifacts import Kind, MemoryScope
 from programs.models.ledger import Phase
-from programs.roles.relevance import relevance
+from programs.registry import Registry
+from programs.roles.relevance import Scorer, by_cross_encoder, by_embedding, by_fusion
 from programs.roles.view import ProposalFault, View, asking, numbered
 from programs.state import EvidenceRecord, Role
 from signatures.retriever import SelectEvidence
@@ -22,10 +25,9 @@ class Retriever(dspy.Module):  # type: ignore[misc]
         self.select = dspy.Predict(SelectEvidence)
 
     def forward(self, view: View) -> dspy.Prediction:
-        """Propose the evidence of this cycle; records that an earlier cycle committed stay candidates (D3)."""
+        """Propose the evidence of this cycle; records that an earlier cycle committed stay candidates."""
         candidates = region_records(view)
-        settings = view.tools.settings.retriever
-        kept = self._ask(view, candidates) if settings.ranker == "model" else rank(view, candidates)
+        kept = RANKERS.get(view.tools.settings.retriever.ranker)(self, view, candidates)
         self._offer(view, kept)
         return dspy.Prediction(value=kept, considered=tuple(record.evidence_id for record in candidates))
 
@@ -37,7 +39,8 @@ class Retriever(dspy.Module):  # type: ignore[misc]
                 Kind.SELECTION, content_key(str(view.cycle), *ids), {"evidence_ids": ids}, ids, MemoryScope.QUERY
             )
 
-    def _ask(self, view: View, candidates: list[EvidenceRecord]) -> tuple[EvidenceRecord, ...]:
+    def ask(self, view: View, candidates: list[EvidenceRecord]) -> tuple[EvidenceRecord, ...]:
+        """Have the model choose, as in the paper."""
         tools, state = view.tools, view.state
         assert state.plan is not None  # the Planner's commit precedes this role's turn
         with asking(tools.ledger, Role.RETRIEVER):
@@ -78,10 +81,25 @@ def region_records(view: View) -> list[EvidenceRecord]:
     return [*carried.values(), *fresh[: settings.retriever.rerank]]
 
 
-def rank(view: View, candidates: list[EvidenceRecord]) -> tuple[EvidenceRecord, ...]:
+Ranker = Callable[[Retriever, View, list[EvidenceRecord]], tuple[EvidenceRecord, ...]]
+RANKERS: Registry[Ranker] = Registry("ranker", "staterag.rankers")
+RANKERS.register("model")(Retriever.ask)
+
+
+def by_score(scores_of: Scorer) -> Ranker:
+    """Make a ranker of a function that scores candidates."""
+    return lambda retriever, view, candidates: rank(view, candidates, scores_of)
+
+
+RANKERS.register("cross-encoder")(by_score(by_cross_encoder))
+RANKERS.register("embedding")(by_score(by_embedding))
+RANKERS.register("fusion")(by_score(by_fusion))
+
+
+def rank(view: View, candidates: list[EvidenceRecord], scores_of: Scorer) -> tuple[EvidenceRecord, ...]:
     """Keep the most relevant candidates by score, ties by their order; the best one is kept whatever its score."""
     with view.tools.ledger.scope(Role.RETRIEVER.value, Phase.AUX):
-        scores = relevance(view, candidates)
+        scores = scores_of(view, candidates)
     ends = terminal_ids(view) if view.tools.settings.retriever.terminals else ()
     order = sorted(range(len(candidates)), key=lambda i: (candidates[i].evidence_id not in ends, -scores[i], i))
     least = view.tools.settings.retriever.minimum

@@ -1,19 +1,20 @@
-"""Trace scorers g(q, p, a(last π)): listwise, cross-encoder, likelihood, embedding, and weighted sums (D8)."""
+"""Trace scorers g(q, p, a(last π)): listwise, cross-encoder, likelihood, embedding, and weighted sums."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from programs.content_key import content_key
 from programs.contract import Reason
 from programs.errors import ModelUnavailable
-from programs.keys import content_key
 from programs.memory.artifacts import Kind, MemoryScope
-from programs.models.encoder import Vectors
+from programs.models.encoders.encoder import Vectors
+from programs.registry import Registry
 from programs.roles.view import ProposalFault, View
 from programs.state import Role, Trace
 from signatures.navigator import TraceScores
@@ -31,41 +32,41 @@ class TraceScorer:
     """Scores candidate traces for one goal: the weighted mean of the configured scorers, each in [0, 1]."""
 
     def __init__(self, view: View, goal: Goal, cosines: Vectors, predictor: Any) -> None:
-        self._view = view
-        self._goal = goal
+        self.view = view
+        self.goal = goal
         self._cosines = cosines
         self._predictor = predictor
 
     def __call__(self, traces: Sequence[Trace]) -> list[float]:
         """Score each trace by its last node; one batched call a scorer, none for one without weight."""
-        named = self._view.tools.settings.navigation.scorer
+        named = self.view.tools.settings.navigation.scorer
         weights = {name: weight for name, weight in named.items() if weight > 0}
         total = np.zeros(len(traces))
         for name, weight in weights.items():
-            total += weight * np.asarray(getattr(self, "_" + name.replace("-", "_"))(traces), dtype=float)
+            total += weight * np.asarray(SCORERS.get(name)(self, traces), dtype=float)
         return [float(score) for score in total / sum(weights.values())]
 
-    def _texts(self, traces: Sequence[Trace]) -> list[str]:
-        return [self._view.tools.graph.text(trace[-1]) for trace in traces]
+    def texts(self, traces: Sequence[Trace]) -> list[str]:
+        return [self.view.tools.graph.text(trace[-1]) for trace in traces]
 
-    def _embedding(self, traces: Sequence[Trace]) -> Any:
+    def by_embedding(self, traces: Sequence[Trace]) -> Any:
         return (1.0 + self._cosines[[trace[-1] for trace in traces]]) / 2.0
 
-    def _cross_encoder(self, traces: Sequence[Trace]) -> Any:
-        scorer = self._view.tools.cross_encoder
+    def by_cross_encoder(self, traces: Sequence[Trace]) -> Any:
+        scorer = self.view.tools.cross_encoder
         if scorer is None:
             raise ModelUnavailable("navigation.scorer names 'cross-encoder' but cross_encoder.engine is 'none'")
-        return scorer.score(self._goal.text, self._texts(traces))
+        return scorer.score(self.goal.text, self.texts(traces))
 
-    def _likelihood(self, traces: Sequence[Trace]) -> list[float]:
-        model = self._view.tools.auxiliary
-        return [math.exp(model.likelihood(text + "\n\n", self._goal.text)) for text in self._texts(traces)]
+    def by_likelihood(self, traces: Sequence[Trace]) -> list[float]:
+        model = self.view.tools.auxiliary
+        return [math.exp(model.likelihood(text + "\n\n", self.goal.text)) for text in self.texts(traces)]
 
-    def _listwise(self, traces: Sequence[Trace]) -> list[float]:
-        """Ask the model for the candidates that memory has no score of; a full hit replaces the call (D7)."""
-        tools = self._view.tools
+    def by_listwise(self, traces: Sequence[Trace]) -> list[float]:
+        """Ask the model for the candidates that memory has no score of; a full hit replaces the call."""
+        tools = self.view.tools
         memory = tools.memories[Role.NAVIGATOR]
-        keys = [self._key(text) for text in self._texts(traces)]
+        keys = [self._key(text) for text in self.texts(traces)]
         known = {key: float(payload["score"]) for key, payload in memory.recall_many(Kind.TRACE_SCORE, keys).items()}
         unknown = [i for i, key in enumerate(keys) if key not in known]
         if unknown:
@@ -77,10 +78,10 @@ class TraceScorer:
         return [known[key] for key in keys]
 
     def _ask(self, traces: Sequence[Trace]) -> list[float]:
-        tools = self._view.tools
+        tools = self.view.tools
         graded: TraceScores = self._predictor(
-            query=self._view.query,
-            plan=self._goal.plan,
+            query=self.view.query,
+            plan=self.goal.plan,
             traces="\n\n".join(f"[{i}] {self._render(trace)}" for i, trace in enumerate(traces, start=1)),
             lm=tools.auxiliary,
             config={"max_tokens": max(tools.settings.lifecycle.role_tokens, 24 * len(traces) + 32)},
@@ -95,13 +96,22 @@ class TraceScorer:
         return [by_id[i] for i in range(1, len(traces) + 1)]
 
     def _render(self, trace: Trace) -> str:
-        tools = self._view.tools
+        tools = self.view.tools
         text = tools.graph.text(trace[-1])
         spans = tools.encoder.spans(text)[: tools.settings.tam.child_tokens]
         opening = text[: spans[-1][1]] if spans else text
         return f"{' > '.join(str(tools.graph.node_type(node)) for node in trace[1:])}: {opening}"
 
     def _key(self, text: str) -> str:
-        tools = self._view.tools
+        tools = self.view.tools
         instructions = self._predictor.signature.instructions
-        return content_key(text, self._view.query, self._goal.plan, tools.auxiliary.model, instructions)
+        return content_key(text, self.view.query, self.goal.plan, tools.auxiliary.model, instructions)
+
+
+SCORERS: Registry[Callable[[TraceScorer, Sequence[Trace]], Sequence[float]]] = Registry(
+    "trace scorer", "staterag.trace_scorers"
+)
+SCORERS.register("listwise")(TraceScorer.by_listwise)
+SCORERS.register("cross-encoder")(TraceScorer.by_cross_encoder)
+SCORERS.register("likelihood")(TraceScorer.by_likelihood)
+SCORERS.register("embedding")(TraceScorer.by_embedding)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import dspy
 
+from programs.content_key import content_key
 from programs.errors import ModelUnavailable
-from programs.keys import content_key
 from programs.memory.artifacts import Kind, MemoryScope
 from programs.models.ledger import Phase
+from programs.registry import Registry
 from programs.roles.view import View, asking, numbered
 from programs.state import Role, Verdict, VerdictLabel
 from signatures.verifier import JudgeEvidence
@@ -23,7 +24,7 @@ SUPPORTED = {
 
 
 class Verifier(dspy.Module):  # type: ignore[misc]
-    """Judges by the paper's prompt, by counting what is covered (D13), or by both, which must agree to pass."""
+    """Judges by the rule that the settings name."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -31,10 +32,7 @@ class Verifier(dspy.Module):  # type: ignore[misc]
 
     def forward(self, view: View) -> dspy.Prediction:
         """Propose a verdict on the committed evidence."""
-        rule = view.tools.settings.verifier.rule
-        verdict = self._ask(view) if rule == "model" else self._count(view)
-        if rule == "both" and verdict.label is VerdictLabel.PASS:
-            verdict = self._ask(view)
+        verdict = RULES.get(view.tools.settings.verifier.rule)(self, view)
         self._offer(view, verdict)
         return dspy.Prediction(value=verdict)
 
@@ -47,7 +45,8 @@ class Verifier(dspy.Module):  # type: ignore[misc]
                 Kind.JUSTIFICATION, key, {"text": verdict.justification}, ids, MemoryScope.QUERY
             )
 
-    def _ask(self, view: View) -> Verdict:
+    def ask(self, view: View) -> Verdict:
+        """Judge by the paper's prompt."""
         tools = view.tools
         with asking(tools.ledger, Role.VERIFIER):
             said = self.judge(
@@ -58,8 +57,8 @@ class Verifier(dspy.Module):  # type: ignore[misc]
             ).assessment
         return Verdict(label=VerdictLabel(said.verdict), justification=said.justification)
 
-    def _count(self, view: View) -> Verdict:
-        """Count a want as covered by a record that bears on it.
+    def count(self, view: View) -> Verdict:
+        """Judge by what is covered: a want is, by a record that bears on it.
 
         Where 'query-first' finds nothing on the query, the targets are looked at one by one, without the query, which
         would drown them: those that have nothing are what a revision must look for. Once a revision has looked, it is
@@ -77,6 +76,18 @@ class Verifier(dspy.Module):  # type: ignore[misc]
         if missing:
             return Verdict(label=VerdictLabel.FAIL, justification="No evidence yet for: " + "; ".join(missing))
         return Verdict(label=VerdictLabel.PASS, justification=supported)
+
+
+RULES: Registry[Callable[[Verifier, View], Verdict]] = Registry("verifier rule", "staterag.verifier_rules")
+RULES.register("model")(Verifier.ask)
+RULES.register("coverage")(Verifier.count)
+
+
+@RULES.register("both")
+def both(verifier: Verifier, view: View) -> Verdict:
+    """Count first, and ask the model to agree with a PASS."""
+    verdict = verifier.count(view)
+    return verifier.ask(view) if verdict.label is VerdictLabel.PASS else verdict
 
 
 def uncovered(view: View, wanted: Mapping[str, str], threshold: float) -> list[str]:

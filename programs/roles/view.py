@@ -14,7 +14,7 @@ from dspy.utils.exceptions import AdapterParseError
 
 from programs.contract import Reason
 from programs.memory.artifacts import Kind, MemoryScope, Payload
-from programs.models.encoder import CrossEncoder, Encoder
+from programs.models.encoders.encoder import CrossEncoder, Encoder
 from programs.models.language_model import LanguageModel
 from programs.models.ledger import Ledger, Phase
 from programs.settings import Settings
@@ -75,8 +75,7 @@ class View:
     @property
     def cap(self) -> int:
         """The most records that this cycle may keep."""
-        lifecycle = self.tools.settings.lifecycle
-        return lifecycle.keep_first if self.cycle <= 1 else lifecycle.keep_revised
+        return self.tools.settings.limits(max_traces=1).cap(self.cycle)
 
 
 class ProposalFault(Exception):

@@ -6,13 +6,13 @@ import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from programs.methods.contender import Contender
+from programs.models.engines.dry_run import DryRunEngine
 from programs.models.language_model import LanguageModel
-from programs.models.rehearsal import RehearsalBackend
 from programs.models.runtime import Runtime
 from programs.progress import counted
 from programs.record import QueryRecord
 from programs.runner.evaluation import Evaluation
+from programs.selection.configured import ConfiguredMethod
 from programs.workloads.query import Query
 
 
@@ -41,20 +41,20 @@ def estimate(evaluation: Evaluation, runtime: Runtime, sample: int) -> list[Esti
     """Rehearse evenly spread queries with every method. Encoders do their real work; language models do none."""
     queries = spread(evaluation.queries, sample)
     estimates: list[Estimate] = []
-    for contender in counted("rehearsals", evaluation.contenders):
-        mildest, costliest = (rehearse(contender, evaluation, runtime, queries, worst) for worst in (False, True))
-        estimates.append(_scaled(contender.name, len(evaluation.queries), mildest, costliest))
+    for configured in counted("rehearsals", evaluation.methods):
+        mildest, costliest = (rehearse(configured, evaluation, runtime, queries, worst) for worst in (False, True))
+        estimates.append(_scaled(configured.name, len(evaluation.queries), mildest, costliest))
     return estimates
 
 
 def rehearse(
-    contender: Contender, evaluation: Evaluation, runtime: Runtime, queries: Sequence[Query], costliest: bool
+    configured: ConfiguredMethod, evaluation: Evaluation, runtime: Runtime, queries: Sequence[Query], costliest: bool
 ) -> list[QueryRecord]:
     """Run queries without asking anybody."""
-    auxiliary = LanguageModel(RehearsalBackend(runtime.auxiliary.backend, costliest))
-    reader = LanguageModel(RehearsalBackend(runtime.reader.backend, costliest))
+    auxiliary = LanguageModel(DryRunEngine(runtime.auxiliary.engine, costliest))
+    reader = LanguageModel(DryRunEngine(runtime.reader.engine, costliest))
     mute = replace(runtime, auxiliary=auxiliary, reader=reader)
-    program = contender.open(mute, evaluation.workload.name, None, frozenset())
+    program = configured.open(mute, evaluation.workload.name)
     return [program.run(query) for query in queries]
 
 

@@ -6,7 +6,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from programs.models.journal import Journal, JournaledBackend
+from programs.methods.indexes import Indexes
+from programs.models.cache.journal import Journal, JournaledEngine
 from programs.models.runtime import Runtime
 from programs.runner.evaluation import Evaluation
 from programs.runner.execute import Execution, Listener
@@ -29,12 +30,13 @@ def evaluate(
     """Run what has no record yet, and write and give the summary."""
     with OpenRun.open(out, manifest, evaluation.references, resume) as folder:
         execution = Execution(folder, workers, stop_after, listener)
-        for contender in evaluation.contenders:
-            place = out / "methods" / contender.name
-            done = execution.take_up(contender.name)
+        for configured in evaluation.methods:
+            place = out / "methods" / configured.name
+            done = execution.take_up(configured.name)
             journal = Journal(place / "journal.jsonl", done)
-            written = runtime.behind(partial(JournaledBackend, journal=journal))
-            method = contender.open(written, evaluation.workload.name, place, evaluation.shared)
+            written = runtime.behind(partial(JournaledEngine, journal=journal))
+            indexes = Indexes(place / "indexes", evaluation.shared)
+            method = configured.open(written, evaluation.workload.name, indexes, place / "memory.sqlite")
             try:
                 execution.run(method, evaluation.queries, frozenset(done.values()))
             finally:

@@ -11,16 +11,16 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from programs.content_key import content_key
 from programs.errors import InputError
-from programs.keys import content_key
-from programs.methods.compiled import Compiled
-from programs.methods.contender import Contender
-from programs.methods.registry import method_class
-from programs.methods.selection import Selection, check_locked
-from programs.models.entry import model_entries
-from programs.models.verified import sha256_of
-from programs.runner import surroundings
+from programs.methods.registry import spec
+from programs.models.identity import model_identities
+from programs.models.weights.verified import sha256_of
+from programs.runner import environment
 from programs.runner.folder import reference_lines
+from programs.selection.compiled import Compiled
+from programs.selection.configured import ConfiguredMethod
+from programs.selection.leakage import Selection, check_locked
 from programs.settings import Settings
 from programs.workloads.manifest import AnyManifest, MethodEntry, QueryEntry, QuestionSet, manifest_type
 from programs.workloads.query import Query, Reference
@@ -32,19 +32,19 @@ class Evaluation:
     """Methods on one workload. On an eval split, compiled ones are of a locked selection that has not seen it (I11)."""
 
     workload: Workload
-    contenders: tuple[Contender, ...]
+    methods: tuple[ConfiguredMethod, ...]
     selection: Selection | None = None
 
     def __post_init__(self) -> None:
-        names = [contender.name for contender in self.contenders]
+        names = [configured.name for configured in self.methods]
         for name in names:
-            method_class(name)  # an unknown one is said before anything is loaded
+            spec(name).load()  # an unknown one is said before anything is loaded
         if len(set(names)) != len(names):
             raise InputError(f"a method is named twice in {', '.join(names)}")
-        used = {_models_of(contender.settings) for contender in self.contenders}
+        used = {_models_of(configured.settings) for configured in self.methods}
         if len(used) > 1:
             raise InputError("the compiled methods want different models; run them one by one")
-        budgets = {contender.name: contender.settings.lifecycle.reader_budget for contender in self.contenders}
+        budgets = {configured.name: configured.settings.lifecycle.reader_budget for configured in self.methods}
         if len(set(budgets.values())) > 1:
             told = ", ".join(f"{name} {budget}" for name, budget in budgets.items())
             raise InputError(
@@ -57,7 +57,7 @@ class Evaluation:
     @property
     def compiled(self) -> dict[str, Compiled]:
         """The compiled programs that run, by method."""
-        return {item.name: item.compiled for item in self.contenders if item.compiled is not None}
+        return {item.name: item.compiled for item in self.methods if item.compiled is not None}
 
     @property
     def queries(self) -> tuple[Query, ...]:
@@ -77,28 +77,28 @@ class Evaluation:
 
     def manifest(self) -> AnyManifest:
         """Write down everything that the records will depend on."""
-        settings = self.contenders[0].settings
+        settings = self.methods[0].settings
         return manifest_type(self.workload.split)(
             questions=question_set(self.workload),
             preset=settings.preset,
-            methods=tuple(method_entry(contender) for contender in self.contenders),
-            models=model_entries(settings),
+            methods=tuple(method_entry(configured) for configured in self.methods),
+            models=model_identities(settings),
             selection=self.selection.entry() if self.selection and self.compiled else None,
-            packages=surroundings.packages(),
+            packages=environment.packages(),
             python=platform.python_version(),
-            machine=surroundings.machine(),
-            git=surroundings.git_state(),
+            machine=environment.machine(),
+            git=environment.git_state(),
             created=datetime.now(UTC).isoformat(timespec="seconds"),
         )
 
 
-def method_entry(contender: Contender) -> MethodEntry:
+def method_entry(configured: ConfiguredMethod) -> MethodEntry:
     """Give a method's place in the manifest."""
     return MethodEntry(
-        name=contender.name,
-        settings=contender.settings.model_dump(mode="json"),
-        settings_digest=contender.settings.digest,
-        compiled=contender.compiled.digest if contender.compiled else None,
+        name=configured.name,
+        settings=configured.settings.model_dump(mode="json"),
+        settings_digest=configured.settings.digest,
+        compiled=configured.compiled.digest if configured.compiled else None,
     )
 
 

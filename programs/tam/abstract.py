@@ -14,8 +14,8 @@ from typing import Any, Protocol
 import dspy
 from dspy.utils.exceptions import AdapterParseError
 
-from programs.keys import content_key
-from programs.models.encoder import Encoder
+from programs.content_key import content_key
+from programs.models.encoders.encoder import Encoder
 from programs.models.language_model import LanguageModel
 from programs.state import NodeType
 from signatures.abstraction import DescribeGroup

@@ -8,7 +8,7 @@ import numpy as np
 
 from programs.documents.collection import Collection
 from programs.errors import InputError
-from programs.models.encoder import Encoder, Vectors
+from programs.models.encoders.encoder import Encoder, Vectors
 from programs.models.ledger import Phase, current_scope
 from programs.progress import counted
 from programs.settings import Settings, TamSettings
@@ -18,7 +18,7 @@ from programs.tam.graph import Edge, GraphParts, Nodes, TypedGraph
 from programs.tam.group import DIGITS, Group, cosine_groups
 from programs.tam.headings import Headings
 from programs.tam.names import name_links
-from programs.tam.segment import Region, segment
+from programs.tam.segment import Segment, segment
 
 EVERYTHING = -1.0
 """A threshold that every pair passes."""
@@ -72,7 +72,7 @@ class _Draft:
 
     def __init__(
         self,
-        regions: Sequence[Region],
+        regions: Sequence[Segment],
         encoder: Encoder,
         abstractor: Abstractor,
         settings: Settings,
@@ -158,7 +158,7 @@ class _Draft:
 
 
 def region_map(
-    regions: Sequence[Region], edges: Sequence[Edge], vectors: Vectors, tam: TamSettings
+    regions: Sequence[Segment], edges: Sequence[Edge], vectors: Vectors, tam: TamSettings
 ) -> tuple[Nodes, ...]:
     """Give ρ of each Evidence node (D2): itself, its siblings under a Relation, its neighbours in the source.
 

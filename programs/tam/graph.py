@@ -14,11 +14,11 @@ from typing import Literal
 import igraph
 import numpy as np
 
-from programs.models.encoder import Vectors
+from programs.models.encoders.encoder import Vectors
 from programs.settings import TamSettings
 from programs.state import ADMISSIBLE, EvidenceRecord, NodeType
 from programs.tam.group import DIGITS
-from programs.tam.segment import Region
+from programs.tam.segment import Segment
 
 Edge = tuple[int, int]
 Nodes = tuple[int, ...]
@@ -32,7 +32,7 @@ class BrokenGraph(ValueError):
 class GraphParts:
     """What a graph is made of, and what the store keeps. Nodes: root, Evidence, Relations, Topics layer by layer."""
 
-    regions: tuple[Region, ...]
+    regions: tuple[Segment, ...]
     types: tuple[NodeType, ...]
     texts: tuple[str, ...]
     vectors: Vectors

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from programs.models.encoder import Vectors
+from programs.models.encoders.encoder import Vectors
 
 Group = tuple[int, ...]
 Indices = npt.NDArray[np.int64]

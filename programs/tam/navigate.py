@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from programs.models.encoder import Vectors
+from programs.models.encoders.encoder import Vectors
 from programs.settings import NavigationSettings
 from programs.state import ADMISSIBLE, NodeType, Trace
 from programs.tam.graph import TypedGraph

@@ -11,7 +11,7 @@ from programs.documents.collection import Collection, Source
 from programs.documents.sections import section_starts
 from programs.documents.sentences import sentence_ends
 from programs.errors import InputError
-from programs.models.encoder import Encoder
+from programs.models.encoders.encoder import Encoder
 from programs.settings import Boundaries
 from programs.state import EvidenceRecord
 
@@ -20,7 +20,7 @@ LEAST = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Region:
+class Segment:
     """Characters [start, end) of a source."""
 
     source_id: str
@@ -56,7 +56,7 @@ class _Breaks:
 
 def segment(
     collection: Collection, encoder: Encoder, tokens: int, overlap: int, boundaries: Boundaries = "tokens"
-) -> list[Region]:
+) -> list[Segment]:
     """Cut every source into windows, in source order. A source without tokens has none."""
     if not 0 <= overlap < tokens:
         raise InputError(
@@ -66,17 +66,17 @@ def segment(
     return [region for source in collection.each() for region in _windows(source, encoder, tokens, overlap, boundaries)]
 
 
-def _windows(source: Source, encoder: Encoder, tokens: int, overlap: int, boundaries: Boundaries) -> list[Region]:
+def _windows(source: Source, encoder: Encoder, tokens: int, overlap: int, boundaries: Boundaries) -> list[Segment]:
     spans = encoder.spans(source.text)
     breaks = _text_breaks(source.text, spans) if boundaries == "sentences" else _Breaks(range(len(spans)), ())
-    regions: list[Region] = []
+    regions: list[Segment] = []
     first = reached = 0
     while first < len(spans):
         last = _end(first, tokens, breaks, len(spans))
         start, end = spans[first][0], spans[last - 1][1]
         # A character can be several tokens, so a window may reach no further than the one before it.
         if end > max(start, reached):
-            regions.append(Region(source.source_id, start, end, source.text[start:end]))
+            regions.append(Segment(source.source_id, start, end, source.text[start:end]))
             reached = end
         first = last if last == len(spans) else _start(first, last, overlap, breaks)
     return regions

@@ -15,11 +15,11 @@ import numpy as np
 
 from programs.atomic import replacing
 from programs.errors import InputError
-from programs.models.encoder import Vectors
+from programs.models.encoders.encoder import Vectors
 from programs.settings import TamSettings
 from programs.state import NodeType
 from programs.tam.graph import GraphParts, TypedGraph
-from programs.tam.segment import Region
+from programs.tam.segment import Segment
 
 FORMAT = "staterag-typed-graph"
 VERSION = 1
@@ -67,7 +67,7 @@ def _parts(body: dict[str, Any], vectors: Vectors) -> GraphParts:
     texts = tuple(body["texts"])
     return GraphParts(
         regions=tuple(
-            Region(source_id, start, end, texts[node])
+            Segment(source_id, start, end, texts[node])
             for node, (source_id, start, end) in enumerate(body["regions"], start=1)
         ),
         types=tuple(NodeType(kind) for kind in body["types"]),

@@ -13,9 +13,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from programs.content_key import content_key
 from programs.errors import InputError
-from programs.keys import content_key
-from programs.models.entry import ModelEntry
+from programs.models.identity import ModelIdentity
 
 VERSION: Literal[1] = 1
 
@@ -81,7 +81,7 @@ class Manifest(Entry):
     questions: QuestionSet
     preset: str
     methods: tuple[MethodEntry, ...]
-    models: tuple[ModelEntry, ...]
+    models: tuple[ModelIdentity, ...]
     selection: SelectionEntry | None = Field(None, description="where compiled programs answer an eval split")
     packages: dict[str, str]
     python: str

@@ -12,7 +12,7 @@ from pathlib import Path
 from pydantic import AliasChoices, Field, model_validator
 
 from programs.documents.collection import Collection
-from programs.documents.text import SUFFIXES, load_documents
+from programs.documents.text import READERS, load_documents
 from programs.workloads.longbench import context_collection, gold_passages
 from programs.workloads.query import Example, Query, Reference
 from programs.workloads.rows import Line, NonBlank, Row, read_rows, said_of
@@ -74,7 +74,7 @@ def _text_files(path: Path) -> list[Path]:
     """Go through a folder as documents are read: past hidden files and folders, and past links to folders."""
     if not path.is_dir():
         return [path]
-    below = (file for file in sorted(path.rglob("*")) if file.suffix.lower() in SUFFIXES and file.is_file())
+    below = (file for file in sorted(path.rglob("*")) if file.suffix.lower() in READERS.names() and file.is_file())
     return [file for file in below if not any(part.startswith(".") for part in file.relative_to(path).parts)]
 
 

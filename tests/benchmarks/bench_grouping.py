@@ -12,7 +12,7 @@ import numpy as np
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from programs.models.encoder import Vectors
+from programs.models.encoders.encoder import Vectors
 from programs.tam.group import cosine_groups, unit_rows
 
 DIMENSION = 384

@@ -11,8 +11,8 @@ import numpy as np
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from programs.baseline_settings.graphrag import GraphragSettings
 from programs.methods.graphrag.communities import Edge, find_communities
+from programs.methods.graphrag.settings import GraphragSettings
 
 EDGES_A_NODE = 4
 REPEATED = 1.25

@@ -14,15 +14,15 @@ import time
 import dspy
 
 from programs.documents.collection import Collection, Source
-from programs.methods.staterag import StateRAG
+from programs.methods.staterag.program import StateRAG
 from programs.models.language_model import LanguageModel
 from programs.models.ledger import Ledger, Phase
 from programs.models.runtime import Runtime, open_cross_encoder, open_encoder
-from programs.models.scripted import ScriptedBackend
 from programs.record import QueryRecord
 from programs.settings import load_settings
 from programs.workloads.query import Query
 from programs.workloads.sample import load_sample
+from tests.support.scripted import ScriptedEngine
 from tests.support.scripts import RoleScript, fail
 
 REPEATS = 60
@@ -53,7 +53,7 @@ def main() -> None:
     question = load_sample().examples[0].query.question
 
     def program(settings=base, **answers) -> StateRAG:
-        model = LanguageModel(ScriptedBackend(RoleScript(**answers)))
+        model = LanguageModel(ScriptedEngine(RoleScript(**answers)))
         return StateRAG(Runtime(settings, model, model, encoder, cross_encoder), workload="bench")
 
     def query(i: int) -> Query:
@@ -79,7 +79,7 @@ def main() -> None:
     median, high = times(lambda i: inside_models(revised.run(query(i + 1))))
     print(f"{record.cycles} cycles, {len(record.calls)} calls: median {median:.1f} ms, 95th {high:.1f} ms")
 
-    bare = LanguageModel(ScriptedBackend(lambda request: "[[ ## answer ## ]]\nthe dome\n\n[[ ## completed ## ]]"))
+    bare = LanguageModel(ScriptedEngine(lambda request: "[[ ## answer ## ]]\nthe dome\n\n[[ ## completed ## ]]"))
     predict = dspy.Predict("question, evidence -> answer")
     asked = len(record.calls)
 

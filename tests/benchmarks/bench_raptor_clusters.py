@@ -14,9 +14,9 @@ from math import isqrt
 
 import numpy as np
 
-from programs.baseline_settings.raptor import RaptorSettings
 from programs.methods.raptor.cluster import cluster_layer, mixture_members, quiet_on_one_thread, reduce
-from programs.models.encoder import Vectors
+from programs.methods.raptor.settings import RaptorSettings
+from programs.models.encoders.encoder import Vectors
 from tests.benchmarks.bench_grouping import clustered, dense
 
 SETTINGS = RaptorSettings()

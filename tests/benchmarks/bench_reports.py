@@ -11,10 +11,10 @@ import tempfile
 import time
 from pathlib import Path
 
-from programs.methods.contender import Contender
 from programs.runner.evaluate import evaluate
 from programs.runner.evaluation import Evaluation, question_set
 from programs.runner.folder import reference_lines
+from programs.selection.configured import ConfiguredMethod
 from programs.workloads.query import Example, Query, Reference
 from programs.workloads.registry import Workload
 from tests.support.runs import make_evaluation, scripted_runtime
@@ -39,7 +39,7 @@ def make_run(folder: Path) -> None:
         for i in range(queries)
     )
     workload = Workload(name="qasper", split="eval", files=(), examples=examples)
-    methods = tuple(Contender(name, small_settings()) for name in METHODS)
+    methods = tuple(ConfiguredMethod(name, small_settings()) for name in METHODS)
     questions = question_set(workload)
     manifest = Evaluation(workload, methods[:3]).manifest()
     manifest = manifest.model_copy(

@@ -6,13 +6,13 @@ import tempfile
 import time
 from pathlib import Path
 
+from programs.models.engines.server import ServerEngine
 from programs.models.language_model import LanguageModel
 from programs.models.runtime import Runtime
-from programs.models.scripted import HashedEncoder, OverlapCrossEncoder
-from programs.models.server import ServerBackend
 from programs.runner.evaluate import evaluate
 from tests.support.endpoint import Endpoint, completion, send, served
 from tests.support.runs import make_evaluation, records_of
+from tests.support.scripted import HashedEncoder, OverlapCrossEncoder
 from tests.support.worlds import small_settings
 
 LATENCY = 0.2
@@ -32,7 +32,7 @@ def main() -> None:
     seconds, records = {}, {}
     with served(endpoint), tempfile.TemporaryDirectory() as place:
         for workers in (1, 8):
-            model = LanguageModel(ServerBackend(endpoint.url, "tiny", context=8192))
+            model = LanguageModel(ServerEngine(endpoint.url, "tiny", context=8192))
             runtime = Runtime(small_settings(), model, model, HashedEncoder(), OverlapCrossEncoder())
             out = Path(place) / str(workers)
             started = time.perf_counter()

@@ -9,11 +9,10 @@ import pytest
 from pydantic import ValidationError
 
 from programs.errors import InputError
-from programs.methods.compiled import Compiled, Interval, Prompt, read_compiled, write_compiled
-from programs.methods.contender import Contender
-from programs.methods.indexes import Indexes
-from programs.models import entry
-from programs.models.entry import model_entries
+from programs.models import identity
+from programs.models.identity import model_identities
+from programs.selection.compiled import Compiled, Interval, Prompt, read_compiled, write_compiled
+from programs.selection.configured import ConfiguredMethod
 from programs.settings import load_settings
 from tests.support.runs import scripted_runtime
 from tests.support.selections import altered, compiled_on, develop, row, write_data
@@ -68,7 +67,7 @@ def test_a_file_of_another_method_or_in_a_place_that_does_not_exist_is_said(tmp_
 
 def test_weights_are_not_read_where_the_names_already_differ(development, monkeypatch):
     compiled = compiled_on(development)
-    monkeypatch.setattr(entry, "_hashes", lambda name: pytest.fail("a gigabyte was hashed for nothing"))
+    monkeypatch.setattr(identity, "_hashes", lambda name: pytest.fail("a gigabyte was hashed for nothing"))
     assert compiled.choice.unlike(load_settings("tiny", ["reader.model=big.gguf"]))
 
 
@@ -76,7 +75,7 @@ def test_the_models_of_the_preset_itself_are_the_ones_that_it_was_chosen_with(de
     compiled = compiled_on(development)
     assert compiled.choice.unlike(load_settings("tiny")) == []
     assert altered(compiled, models=()).choice.unlike(load_settings("tiny"))
-    assert [entry.part for entry in model_entries(load_settings("tiny"))] == [
+    assert [entry.part for entry in model_identities(load_settings("tiny"))] == [
         "reader",
         "auxiliary",
         "encoder",
@@ -89,7 +88,7 @@ def test_a_prompt_for_the_reader_is_left_out_where_no_reader_is_asked(answer, pr
     instructions = {"reader.answer": Prompt(instructions="Read slowly.")}
     compiled = Compiled(method="vanilla", preset="tiny", prompts=instructions)
     runtime = scripted_runtime(load_settings("tiny", [f"lifecycle.answer={str(answer).lower()}"]))
-    program = Contender("vanilla", runtime.settings, compiled).open_over(Indexes(), runtime, "ask")
+    program = ConfiguredMethod("vanilla", runtime.settings, compiled).open(runtime, "ask")
     told = {name for name, one in program.named_predictors() if one.signature.instructions == "Read slowly."}
     assert told == prompts
 
@@ -98,4 +97,4 @@ def test_a_prompt_for_a_role_that_the_program_lacks_is_refused():
     compiled = Compiled(method="vanilla", preset="tiny", prompts={"planner.propose": Prompt(instructions="Plan.")})
     runtime = scripted_runtime(load_settings("tiny"))
     with pytest.raises(InputError, match=r"has prompts for planner\.propose; the program asks reader\.answer"):
-        Contender("vanilla", runtime.settings, compiled).open_over(Indexes(), runtime, "ask")
+        ConfiguredMethod("vanilla", runtime.settings, compiled).open(runtime, "ask")

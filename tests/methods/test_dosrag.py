@@ -10,23 +10,23 @@ from hypothesis import strategies as st
 
 from programs.contract import check_provenance
 from programs.documents.collection import Collection, Source
-from programs.methods.dosrag import DOSRAG, fill, in_source_order, unseen
+from programs.methods.base import NO_EVIDENCE
+from programs.methods.dosrag.program import DOSRAG, fill, in_source_order, unseen
 from programs.methods.indexes import Indexes
-from programs.methods.program import NO_EVIDENCE
 from programs.models.language_model import LanguageModel
 from programs.models.ledger import Phase
 from programs.models.runtime import Runtime
-from programs.models.scripted import HashedEncoder, OverlapCrossEncoder, ScriptedBackend
-from programs.tam.segment import Region, segment
+from programs.tam.segment import Segment, segment
 from programs.workloads.query import Query
 from tests.support.records import timeless
+from tests.support.scripted import HashedEncoder, OverlapCrossEncoder, ScriptedEngine
 from tests.support.worlds import make_collection, small_settings
 
 QUESTION = "Which dome holds the lens?"
 
 
 def make_program(indexes=None, **branches):
-    model = LanguageModel(ScriptedBackend(lambda request: "the dome"))
+    model = LanguageModel(ScriptedEngine(lambda request: "the dome"))
     runtime = Runtime(small_settings(**branches), model, model, HashedEncoder(), OverlapCrossEncoder())
     return DOSRAG(runtime, "test", indexes)
 
@@ -156,9 +156,9 @@ def test_what_is_unseen_of_a_window_is_what_no_taken_one_covers(size, overlap, o
     collection, encoder = texts("a b c d e f g h i j k l m n o p"), HashedEncoder()
     windows = segment(collection, encoder, size, min(overlap, size - 1))
     order.shuffle(windows)
-    taken: list[Region] = []
+    taken: list[Segment] = []
     for window in windows:
         start, end = unseen(window, taken)
         assert {("s0", i) for i in range(start, end)} == covered([window]) - covered(taken)
         if start < end:
-            taken.append(Region("s0", start, end, collection.texts["s0"][start:end]))
+            taken.append(Segment("s0", start, end, collection.texts["s0"][start:end]))

@@ -9,21 +9,21 @@ from itertools import pairwise
 import pytest
 from pydantic import ValidationError
 
-from programs.baseline_settings.graphrag import GraphragSettings
 from programs.contract import check_provenance
 from programs.documents.collection import Collection, Source
 from programs.errors import InputError
-from programs.methods.graphrag.graphrag import GraphRAG
+from programs.methods.graphrag.program import GraphRAG
+from programs.methods.graphrag.settings import GraphragSettings
 from programs.methods.graphrag.store import KnowledgeCodec
 from programs.methods.indexes import Indexes
-from programs.models.backend import TransportFault
+from programs.models.engines.engine import TransportFault
 from programs.models.language_model import LanguageModel
 from programs.models.ledger import Phase
 from programs.models.runtime import Runtime
-from programs.models.scripted import HashedEncoder, OverlapCrossEncoder, ScriptedBackend
 from programs.settings import load_settings
 from programs.workloads.query import Query
 from tests.support.records import timeless
+from tests.support.scripted import HashedEncoder, OverlapCrossEncoder, ScriptedEngine
 from tests.support.worlds import small_settings
 
 OPENINGS = {
@@ -98,7 +98,7 @@ class Script:
 
 def make_program(script=None, indexes=None, context=8192, **branches):
     settings = small_settings(**{**SMALL, **branches})
-    model = LanguageModel(ScriptedBackend(script or Script(), context=context))
+    model = LanguageModel(ScriptedEngine(script or Script(), context=context))
     return GraphRAG(Runtime(settings, model, model, HashedEncoder(), OverlapCrossEncoder()), "test", indexes)
 
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from programs.baseline_settings.graphrag import GraphragSettings
 from programs.methods.graphrag.communities import find_communities
+from programs.methods.graphrag.settings import GraphragSettings
 
 DEFAULTS = GraphragSettings()
 WHOLE = GraphragSettings(largest_component=False)

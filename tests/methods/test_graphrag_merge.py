@@ -8,17 +8,17 @@ import dspy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from programs.baseline_settings.graphrag import GraphragSettings
+from programs.methods.base import QueryRun
 from programs.methods.graphrag.asking import Asking
 from programs.methods.graphrag.describe import Descriptions
 from programs.methods.graphrag.merge import Merged, merge, title
-from programs.methods.program import QueryRun
+from programs.methods.graphrag.settings import GraphragSettings
 from programs.models.adapter import TemplateAdapter
 from programs.models.language_model import LanguageModel
 from programs.models.runtime import Runtime
-from programs.models.scripted import HashedEncoder, ScriptedBackend
 from programs.workloads.query import Query
 from signatures.baselines.graphrag import FoundGraph
+from tests.support.scripted import HashedEncoder, ScriptedEngine
 from tests.support.worlds import make_collection, small_settings
 
 
@@ -34,17 +34,17 @@ def graph(entities=(), relationships=()):
 
 
 def asking_with(script, context=8192):
-    backend = ScriptedBackend(script, context=context)
-    model = LanguageModel(backend)
+    engine = ScriptedEngine(script, context=context)
+    model = LanguageModel(engine)
     query = Query(query_id="q", question="who?", collection=make_collection(1), position=0)
     runtime = Runtime(small_settings(), model, model, HashedEncoder(), None)
-    return Asking(QueryRun(query, runtime)), backend
+    return Asking(QueryRun(query, runtime)), engine
 
 
 def describe(merged, script, context=8192, **settings):
-    asking, backend = asking_with(script, context)
+    asking, engine = asking_with(script, context)
     with dspy.context(adapter=TemplateAdapter()):
-        return Descriptions().describe(merged, asking, GraphragSettings(**settings)), backend
+        return Descriptions().describe(merged, asking, GraphragSettings(**settings)), engine
 
 
 def test_names_that_differ_in_case_space_and_quotes_are_one_entity():
@@ -112,10 +112,10 @@ def test_one_description_is_kept_as_it_is_and_several_are_combined_by_one_call()
             [graph([("a", "t", "second")], [("a", "b", "two", 1)])],
         ]
     )
-    described, backend = describe(merged, lambda request: " all of\n it ")
+    described, engine = describe(merged, lambda request: " all of\n it ")
     assert [entity.description for entity in described.entities] == ["all of it", "alone"]
     assert [pair.description for pair in described.relationships] == ["all of it"]
-    prompts = [request.messages[-1].content for request in backend.requests]
+    prompts = [request.messages[-1].content for request in engine.requests]
     assert len(prompts) == 2
     assert "Subject:\nA\n\nDescriptions:\n- first\n- second" in prompts[0]
     assert "Subject:\nA – B\n\nDescriptions:\n- one\n- two" in prompts[1]
@@ -134,17 +134,17 @@ def test_descriptions_that_do_not_fit_one_call_are_folded_in_rounds():
     def join_facts(request):
         return " ".join(re.findall(r"fact\d", request.messages[-1].content))
 
-    described, backend = describe(merged, join_facts, description_input_tokens=16)
+    described, engine = describe(merged, join_facts, description_input_tokens=16)
     assert described.entities[0].description == "fact0 fact1 fact2 fact3 fact4 fact5 fact6"
-    assert len(backend.requests) == 2, "four facts of four words, then a summary of four words and three facts"
+    assert len(engine.requests) == 2, "four facts of four words, then a summary of four words and three facts"
 
 
 def test_descriptions_far_above_the_room_still_come_to_an_end():
     long = "word " * 30
     merged = merge([[graph([("a", "t", f"{i} {long}")])] for i in range(4)])
-    described, backend = describe(merged, lambda request: "short", description_input_tokens=16)
+    described, engine = describe(merged, lambda request: "short", description_input_tokens=16)
     assert described.entities[0].description == "short"
-    assert 1 <= len(backend.requests) <= 3
+    assert 1 <= len(engine.requests) <= 3
 
 
 def test_inputs_are_cut_to_what_the_context_holds():

@@ -8,9 +8,9 @@ import dspy
 import numpy as np
 import pytest
 
-from programs.baseline_settings.graphrag import GraphragSettings
 from programs.contract import check_provenance
 from programs.documents.collection import Collection, Source
+from programs.methods.base import QueryRun
 from programs.methods.graphrag.asking import Asking
 from programs.methods.graphrag.global_search import GlobalSearch
 from programs.methods.graphrag.knowledge import Community, Entity, EntityGraph, KnowledgeIndex, Relationship
@@ -23,14 +23,14 @@ from programs.methods.graphrag.local_search import (
     statements,
 )
 from programs.methods.graphrag.reports import Reported, Reporting
-from programs.methods.program import QueryRun
+from programs.methods.graphrag.settings import GraphragSettings
 from programs.models.adapter import TemplateAdapter
 from programs.models.language_model import LanguageModel
 from programs.models.runtime import Runtime
-from programs.models.scripted import HashedEncoder, ScriptedBackend
 from programs.tam.segment import segment
 from programs.workloads.query import Query
 from signatures.baselines.graphrag import CommunityReport
+from tests.support.scripted import HashedEncoder, ScriptedEngine
 from tests.support.worlds import small_settings
 
 ENCODER = HashedEncoder(4096)
@@ -74,10 +74,10 @@ def make_index(reports=None):
 
 
 def asking_with(script, question="who?", context=8192):
-    backend = ScriptedBackend(script, context=context)
-    model = LanguageModel(backend)
+    engine = ScriptedEngine(script, context=context)
+    model = LanguageModel(engine)
     query = Query(query_id="q", question=question, collection=COLLECTION, position=0)
-    return Asking(QueryRun(query, Runtime(small_settings(), model, model, ENCODER, None))), backend
+    return Asking(QueryRun(query, Runtime(small_settings(), model, model, ENCODER, None))), engine
 
 
 def test_relationships_are_ranked_by_the_degrees_of_both_ends():
@@ -125,13 +125,13 @@ def test_reports_are_written_from_the_deepest_level_up_and_an_unreadable_one_is_
             return "not json"
         return json.dumps({"title": content.split("\n")[1][:4], "summary": "s", "findings": [], "rating": 1})
 
-    asking, backend = asking_with(write)
+    asking, engine = asking_with(write)
     with dspy.context(adapter=TemplateAdapter()):
         reports = Reporting().report(GRAPH, (*COMMUNITIES, Community(1, 1, (2,))), asking, GraphragSettings())
     assert {number: made.title for number, made in reports.items()} == {0: "BELA", 2: "ARVO", 3: "EDDA"}
-    opened = [request.messages[-1].content.split("\n")[1][:4] for request in backend.requests]
+    opened = [request.messages[-1].content.split("\n")[1][:4] for request in engine.requests]
     assert opened == ["ARVO", "EDDA", "BELA", "CIRA"], "and none for a community without a relationship"
-    assert asking.run.trail.unreadable == 1
+    assert asking.run.transcript.unreadable == 1
 
 
 def test_the_nearest_entities_come_in_order_of_similarity_and_ties_in_order_of_the_text():
@@ -231,19 +231,19 @@ def rated(*points):
 
 
 def search_globally(script, settings=None, **asked):
-    asking, backend = asking_with(script, **asked)
+    asking, engine = asking_with(script, **asked)
     with dspy.context(adapter=TemplateAdapter()):
         records = GlobalSearch().search(make_index(), asking, settings or GraphragSettings())
-    return records, backend
+    return records, engine
 
 
 def test_global_points_are_ordered_by_score_and_those_of_no_help_are_dropped():
-    records, backend = search_globally(
+    records, engine = search_globally(
         lambda request: rated(
             ("weak", 10, [1]), ("none", 0, [1]), (" ", 95, [1]), ("strong", 90, []), ("also weak", 10, [9])
         )
     )
-    assert len(backend.requests) == 1
+    assert len(engine.requests) == 1
     assert [record.text for record in records] == ["strong", "weak", "also weak"]
     assert {record.derived.kind for record in records} == {"point"}
     for record in records:
@@ -268,7 +268,7 @@ def test_a_global_point_names_the_text_units_of_the_reports_that_it_cites():
 def test_global_search_reads_reports_in_batches_in_an_order_that_the_seed_fixes():
     settings = GraphragSettings(map_input_tokens=16)
     small = [search_globally(lambda request: rated(), settings, question=" ".join(["x"] * 13))[1] for _ in range(2)]
-    prompts = [[request.messages[-1].content for request in backend.requests] for backend in small]
+    prompts = [[request.messages[-1].content for request in engine.requests] for engine in small]
     assert prompts[0] == prompts[1]
     assert len(prompts[0]) == 3
     orders = {

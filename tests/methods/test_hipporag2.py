@@ -10,16 +10,16 @@ import pytest
 
 from programs.contract import check_provenance
 from programs.documents.collection import Collection, Source
-from programs.methods.hipporag2.hipporag2 import HippoRAG2
+from programs.methods.base import QueryRun
+from programs.methods.hipporag2.program import HippoRAG2
 from programs.methods.hipporag2.store import HippoCodec
 from programs.methods.indexes import Indexes
-from programs.methods.program import QueryRun
 from programs.models.language_model import LanguageModel
 from programs.models.ledger import Phase
 from programs.models.runtime import Runtime
-from programs.models.scripted import HashedEncoder, OverlapCrossEncoder, ScriptedBackend
 from programs.workloads.query import Query
 from tests.support.records import timeless
+from tests.support.scripted import HashedEncoder, OverlapCrossEncoder, ScriptedEngine
 from tests.support.worlds import small_settings
 
 QUESTION = "Where was the director of Red Harbour born?"
@@ -86,7 +86,7 @@ def make_program(
     script: Script | None = None, indexes: Indexes | None = None, lifecycle=None, auxiliary=None, **own
 ) -> HippoRAG2:
     settings = small_settings(hipporag2={"qa_top_k": 2, **own}, lifecycle=lifecycle or {}, auxiliary=auxiliary or {})
-    model = LanguageModel(ScriptedBackend(script or Script()))
+    model = LanguageModel(ScriptedEngine(script or Script()))
     return HippoRAG2(Runtime(settings, model, model, HashedEncoder(4096), OverlapCrossEncoder()), "test", indexes)
 
 
@@ -340,7 +340,7 @@ def test_what_is_stored_is_the_whole_index(tmp_path):
     codec = HippoCodec(collection)
     codec.save(index, tmp_path)
     loaded = codec.load(tmp_path)
-    assert loaded.passages.regions == index.passages.regions
+    assert loaded.passages.segments == index.passages.segments
     assert loaded.base == index.base
     assert len(index.synonyms.pairs) > 0
     for stored, kept in (

@@ -8,16 +8,16 @@ from hypothesis import strategies as st
 
 from programs.contract import check_provenance
 from programs.documents.collection import Collection, Source
+from programs.methods.base import NO_EVIDENCE
 from programs.methods.indexes import Indexes
-from programs.methods.memorag import MemoRAG, clue_lines, packed
-from programs.methods.program import NO_EVIDENCE
-from programs.models.backend import TransportFault
+from programs.methods.memorag.program import MemoRAG, clue_lines, packed
+from programs.models.engines.engine import TransportFault
 from programs.models.language_model import LanguageModel
 from programs.models.ledger import Phase
 from programs.models.runtime import Runtime
-from programs.models.scripted import HashedEncoder, OverlapCrossEncoder, ScriptedBackend
 from programs.workloads.query import Query
 from tests.support.records import timeless
+from tests.support.scripted import HashedEncoder, OverlapCrossEncoder, ScriptedEngine
 from tests.support.worlds import make_collection, small_settings
 
 QUESTION = "Which dome holds the lens?"
@@ -59,7 +59,7 @@ class Script:
 
 def make_program(script=None, indexes=None, context=8192, **branches) -> MemoRAG:
     settings = small_settings(**{"memorag": SMALL, **branches})
-    model = LanguageModel(ScriptedBackend(script or Script(), context=context))
+    model = LanguageModel(ScriptedEngine(script or Script(), context=context))
     return MemoRAG(Runtime(settings, model, model, ENCODER, OverlapCrossEncoder()), "test", indexes)
 
 

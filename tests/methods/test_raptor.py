@@ -5,21 +5,21 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from programs.baseline_settings.raptor import RaptorSettings
 from programs.contract import check_provenance
 from programs.documents.collection import Collection, Source
+from programs.methods.base import NO_EVIDENCE, QueryRun
 from programs.methods.indexes import Indexes
-from programs.methods.program import NO_EVIDENCE, QueryRun
-from programs.methods.raptor.raptor import Raptor
+from programs.methods.raptor.program import Raptor
+from programs.methods.raptor.settings import RaptorSettings
 from programs.methods.raptor.tree import Summary, Tree, TreeCodec, grow
 from programs.models.language_model import LanguageModel
 from programs.models.ledger import Phase
 from programs.models.runtime import Runtime
-from programs.models.scripted import HashedEncoder, OverlapCrossEncoder, ScriptedBackend, words
 from programs.state import Address
-from programs.tam.segment import Region
+from programs.tam.segment import Segment
 from programs.workloads.query import Query
 from tests.support.records import timeless
+from tests.support.scripted import HashedEncoder, OverlapCrossEncoder, ScriptedEngine, words
 from tests.support.worlds import make_collection, small_settings
 
 QUESTION = "Which dome holds the lens?"
@@ -35,11 +35,11 @@ def summarise_shortly(request) -> str:
     return "All of: " + " ".join(" ".join(words(passage)[:4]) for passage in passages)
 
 
-def make_program(script=summarise_shortly, indexes=None, context=8192, **branches) -> tuple[Raptor, ScriptedBackend]:
-    backend = ScriptedBackend(script, context=context)
-    model = LanguageModel(backend)
+def make_program(script=summarise_shortly, indexes=None, context=8192, **branches) -> tuple[Raptor, ScriptedEngine]:
+    engine = ScriptedEngine(script, context=context)
+    model = LanguageModel(engine)
     settings = small_settings(**{"raptor": SMALL, **branches})
-    return Raptor(Runtime(settings, model, model, ENCODER, OverlapCrossEncoder()), "test", indexes), backend
+    return Raptor(Runtime(settings, model, model, ENCODER, OverlapCrossEncoder()), "test", indexes), engine
 
 
 def query(collection=None, question=QUESTION, position=0) -> Query:
@@ -60,9 +60,9 @@ def tree_of(program: Raptor, collection=None) -> Tree:
 def small_tree() -> Tree:
     """Three leaves of two sources, a summary of two of them, and a summary of everything."""
     leaves = (
-        Region("a", 0, 9, "lens dome"),
-        Region("a", 10, 20, "lens ferry"),
-        Region("b", 0, 10, "pear frost"),
+        Segment("a", 0, 9, "lens dome"),
+        Segment("a", 10, 20, "lens ferry"),
+        Segment("b", 0, 10, "pear frost"),
     )
     summaries = (Summary("lens dome star", 1, (0, 1)), Summary("pear star", 2, (2, 3)))
     texts = [leaf.text for leaf in leaves] + [summary.text for summary in summaries]
@@ -134,29 +134,29 @@ def test_every_node_below_the_top_has_a_parent_one_layer_up():
 def test_the_layers_are_capped_and_none_at_all_is_plain_retrieval_of_leaves():
     program, _ = make_program(raptor={**SMALL, "layers": 1})
     assert {summary.layer for summary in tree_of(program).summaries} == {1}
-    program, backend = make_program(raptor={**SMALL, "layers": 0})
+    program, engine = make_program(raptor={**SMALL, "layers": 0})
     assert tree_of(program).summaries == ()
-    assert len(backend.requests) == 1
+    assert len(engine.requests) == 1
 
 
 def test_a_summary_is_asked_for_once_a_cluster_and_charged_as_index_work():
-    program, backend = make_program()
+    program, engine = make_program()
     record = program.run(query())
     tree = program.indexes.get(make_collection().digest, 0, lambda: None)
     calls = [call for call in record.calls if call.role == "summary"]
     assert len(calls) == len(tree.summaries)
     assert {call.phase for call in calls} == {Phase.INDEX}
     assert [call.role for call in record.calls if call.phase is not Phase.INDEX] == ["reader"]
-    assert len(backend.requests) == len(record.calls)
+    assert len(engine.requests) == len(record.calls)
     assert record.tokens.index > 0
 
 
 def test_no_cluster_is_longer_than_what_the_models_context_holds():
-    program, backend = make_program(context=512, lifecycle={"reader_budget": 64})
+    program, engine = make_program(context=512, lifecycle={"reader_budget": 64})
     record = program.run(query())
     assert record.status == "completed"
     assert not any(call.error for call in record.calls)
-    longest = max(len(ENCODER.spans(r.messages[-1].content)) for r in backend.requests[:-1])
+    longest = max(len(ENCODER.spans(r.messages[-1].content)) for r in engine.requests[:-1])
     assert longest <= (512 - 100 - 256) * 0.8 + 2
 
 
@@ -205,10 +205,10 @@ def test_a_shared_tree_is_grown_once_and_found_again_by_another_process(tmp_path
     second = program.run(query(collection, position=1))
     assert first.tokens.index > 0
     assert second.tokens.index == 0
-    other, backend = make_program(indexes=Indexes(tmp_path, shared={collection.digest}))
+    other, engine = make_program(indexes=Indexes(tmp_path, shared={collection.digest}))
     again = other.run(query(collection, position=1))
     assert timeless(again) == timeless(second)
-    assert len(backend.requests) == 1
+    assert len(engine.requests) == 1
 
 
 def test_a_tree_is_the_same_after_it_was_written_and_read(tmp_path):
@@ -224,10 +224,10 @@ def test_a_tree_is_the_same_after_it_was_written_and_read(tmp_path):
 @pytest.mark.parametrize("sources", [(), ("",), (" \n\t ", "")])
 def test_a_collection_without_text_has_no_evidence_and_no_calls(sources):
     collection = Collection(sources=tuple(Source(source_id=f"{i}", text=text) for i, text in enumerate(sources)))
-    program, backend = make_program()
+    program, engine = make_program()
     record = program.run(query(collection))
     assert (record.status, record.error, record.evidence) == ("incomplete", NO_EVIDENCE, [])
-    assert backend.requests == []
+    assert engine.requests == []
 
 
 def test_one_leaf_is_the_whole_tree():
@@ -269,5 +269,5 @@ def test_nothing_is_clustered_where_the_leaves_are_few():
     def refuse(clusters):
         raise AssertionError("a layer of eleven nodes is the top")
 
-    leaves = [Region("a", i, i + 1, f"leaf {i}") for i in range(11)]
+    leaves = [Segment("a", i, i + 1, f"leaf {i}") for i in range(11)]
     assert grow(leaves, ENCODER, RaptorSettings(), 3500, refuse).summaries == ()

@@ -12,7 +12,6 @@ from sklearn.mixture import GaussianMixture
 from threadpoolctl import threadpool_limits
 from umap import UMAP
 
-from programs.baseline_settings.raptor import RaptorSettings
 from programs.methods.raptor.cluster import (
     _cut_in_order,
     _refined,
@@ -24,6 +23,7 @@ from programs.methods.raptor.cluster import (
     reduce,
     soft_clusters,
 )
+from programs.methods.raptor.settings import RaptorSettings
 
 SETTINGS = RaptorSettings()
 FEW = SETTINGS.model_copy(update={"max_clusters": 16})

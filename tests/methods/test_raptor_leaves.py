@@ -9,15 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from programs.documents.collection import Collection, Source
-from programs.methods.raptor.leaves import pack, sentence_regions, sentence_sizes
-from programs.models.scripted import HashedEncoder
+from programs.methods.raptor.leaves import pack, sentence_segments, sentence_sizes
+from tests.support.scripted import HashedEncoder
 
 ENCODER = HashedEncoder()
 
 
 def leaves_of(*texts: str, tokens: int = 8):
     sources = tuple(Source(source_id=f"s{i}", text=text) for i, text in enumerate(texts))
-    return sentence_regions(Collection(sources=sources), ENCODER, tokens)
+    return sentence_segments(Collection(sources=sources), ENCODER, tokens)
 
 
 def test_a_leaf_takes_whole_sentences_as_long_as_they_fit():

@@ -10,18 +10,18 @@ from hypothesis import strategies as st
 
 from programs.contract import check_provenance
 from programs.documents.collection import Collection, Source
+from programs.methods.base import NO_EVIDENCE
 from programs.methods.indexes import Indexes
-from programs.methods.program import NO_EVIDENCE
-from programs.methods.react import Library, ReAct, latest
-from programs.methods.regions import RegionIndex
-from programs.models.backend import TransportFault
+from programs.methods.react.program import Library, ReAct, latest
+from programs.methods.segments import SegmentIndex
+from programs.models.engines.engine import TransportFault
 from programs.models.language_model import LanguageModel
 from programs.models.ledger import Phase
 from programs.models.runtime import Runtime
-from programs.models.scripted import HashedEncoder, OverlapCrossEncoder, ScriptedBackend
 from programs.tam.segment import segment
 from programs.workloads.query import Query
 from tests.support.records import timeless
+from tests.support.scripted import HashedEncoder, OverlapCrossEncoder, ScriptedEngine
 from tests.support.worlds import make_collection, small_settings
 
 QUESTION = "Which dome holds the lens?"
@@ -56,7 +56,7 @@ class Steps:
 
 
 def make_program(script, indexes=None, context=8192, **branches):
-    model = LanguageModel(ScriptedBackend(script, context=context))
+    model = LanguageModel(ScriptedEngine(script, context=context))
     runtime = Runtime(small_settings(**branches), model, model, HashedEncoder(), OverlapCrossEncoder())
     return ReAct(runtime, "test", indexes)
 
@@ -74,7 +74,7 @@ def texts(*sources):
 def library(*sources, hits=1, sentences=2):
     encoder = HashedEncoder(512)
     regions = segment(texts(*sources), encoder, 384, 0)
-    index = RegionIndex(tuple(regions), encoder.encode_passages([region.text for region in regions]))
+    index = SegmentIndex(tuple(regions), encoder.encode_passages([region.text for region in regions]))
     return Library(index, encoder, hits, sentences)
 
 
@@ -194,7 +194,7 @@ def test_a_lookup_stays_within_the_regions_of_the_last_search():
 def test_a_sentence_that_two_overlapping_regions_share_is_one_result():
     encoder = HashedEncoder(512)
     regions = segment(texts("one two.\nthe dome.\nthree four."), encoder, 4, 2)
-    index = RegionIndex(tuple(regions), encoder.encode_passages([region.text for region in regions]))
+    index = SegmentIndex(tuple(regions), encoder.encode_passages([region.text for region in regions]))
     shelf = Library(index, encoder, 2, 5)
     shelf.search("the dome")
     assert shelf.lookup("dome") == "(Result 1 / 1) the dome."

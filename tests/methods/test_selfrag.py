@@ -11,20 +11,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from programs.baseline_settings.selfrag import SelfragSettings
 from programs.contract import check_provenance
 from programs.documents.collection import Collection, Source
+from programs.methods.base import NO_EVIDENCE
 from programs.methods.indexes import Indexes
-from programs.methods.program import NO_EVIDENCE
-from programs.methods.selfrag import SelfRAG, up_to
+from programs.methods.selfrag.program import SelfRAG, up_to
+from programs.methods.selfrag.settings import SelfragSettings
 from programs.models.adapter import TemplateAdapter
-from programs.models.backend import ContextOverflow, Likelihood, TransportFault
+from programs.models.engines.engine import ContextOverflow, Likelihood, TransportFault
 from programs.models.language_model import LanguageModel
 from programs.models.ledger import Phase
 from programs.models.runtime import Runtime
-from programs.models.scripted import HashedEncoder, OverlapCrossEncoder, ScriptedBackend
 from programs.workloads.query import Query
 from tests.support.records import timeless
+from tests.support.scripted import HashedEncoder, OverlapCrossEncoder, ScriptedEngine
 from tests.support.worlds import make_collection, small_settings
 
 QUESTION = "Which dome holds the lens?"
@@ -36,7 +36,7 @@ def reflection(relevant="yes", supported="full", useful=5, answer="the dome"):
     return json.dumps({"relevant": relevant, "answer": answer, "supported": supported, "useful": useful})
 
 
-class Model(ScriptedBackend):
+class Model(ScriptedEngine):
     """Says `decision`, and of each passage what `judge` says of its text; gives labels the log-probabilities asked for."""
 
     def __init__(self, decision="yes", judge=None, logprobs=None, context=8192):

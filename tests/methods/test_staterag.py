@@ -8,15 +8,17 @@ import dspy
 import pytest
 
 from programs.documents.collection import Collection, Source
-from programs.methods.staterag import StateRAG
-from programs.models.backend import TransportFault
+from programs.memory.artifacts import Kind, MemoryScope
+from programs.methods.staterag.program import StateRAG
+from programs.models.engines.engine import TransportFault
 from programs.models.language_model import LanguageModel
 from programs.models.ledger import Phase
 from programs.models.runtime import Runtime
-from programs.models.scripted import HashedEncoder, OverlapCrossEncoder, ScriptedBackend
-from programs.state import Action
+from programs.roles.verifier import Verifier
+from programs.state import Action, Role
 from programs.workloads.query import Query
 from tests.support.records import timeless
+from tests.support.scripted import HashedEncoder, OverlapCrossEncoder, ScriptedEngine
 from tests.support.scripts import RoleScript, fail
 from tests.support.worlds import make_collection, small_settings
 
@@ -30,7 +32,7 @@ MODEL_RULES = {
 
 def make_program(script: RoleScript | None = None, **branches) -> StateRAG:
     settings = small_settings(**{**MODEL_RULES, **branches})
-    model = LanguageModel(ScriptedBackend(script or RoleScript()))
+    model = LanguageModel(ScriptedEngine(script or RoleScript()))
     return StateRAG(Runtime(settings, model, model, HashedEncoder(), OverlapCrossEncoder()), workload="test")
 
 
@@ -271,3 +273,16 @@ def test_records_follow_the_published_schema():
 
     for script in (RoleScript(), RoleScript(planner="junk"), RoleScript(verifier=fail("x"))):
         jsonschema.validate(json.loads(ask(make_program(script)).model_dump_json()), record_schema())
+
+
+def test_what_a_role_may_not_ask_of_memory_stands_in_the_record(monkeypatch):
+    def overreach(self, view, verdict):
+        view.tools.memories[Role.VERIFIER].offer(Kind.PLAN, "key", {"text": "x"}, ["a"], MemoryScope.GLOBAL)
+
+    monkeypatch.setattr(Verifier, "_offer", overreach)
+    record = ask(make_program())
+    assert record.status == "incomplete"
+    assert "verifier may not write a plan" in record.error
+    refusal = record.refusals[0]
+    assert (refusal.role, refusal.operation, refusal.scope, refusal.kind) == (Role.VERIFIER, "write", "global", "plan")
+    assert refusal.reason == "no_grant"

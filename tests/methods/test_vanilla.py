@@ -7,23 +7,24 @@ import pytest
 
 from programs.contract import check_provenance
 from programs.documents.collection import Collection, Source
+from programs.methods.base import NO_EVIDENCE
 from programs.methods.indexes import Indexes
-from programs.methods.program import NO_EVIDENCE
-from programs.methods.vanilla import Vanilla, VanillaRerank
+from programs.methods.vanilla.program import Vanilla
+from programs.methods.vanilla_rerank.program import VanillaRerank
 from programs.models.language_model import LanguageModel
 from programs.models.ledger import Phase
 from programs.models.runtime import Runtime
-from programs.models.scripted import HashedEncoder, OverlapCrossEncoder, ScriptedBackend
 from programs.tam.segment import segment
 from programs.workloads.query import Query
 from tests.support.records import timeless
+from tests.support.scripted import HashedEncoder, OverlapCrossEncoder, ScriptedEngine
 from tests.support.worlds import make_collection, small_settings
 
 QUESTION = "Which dome holds the lens?"
 
 
 def make_program(kind=Vanilla, indexes=None, cross_encoder=True, **branches):
-    model = LanguageModel(ScriptedBackend(lambda request: "the dome"))
+    model = LanguageModel(ScriptedEngine(lambda request: "the dome"))
     scorer = OverlapCrossEncoder() if cross_encoder else None
     return kind(Runtime(small_settings(**branches), model, model, HashedEncoder(), scorer), "test", indexes)
 

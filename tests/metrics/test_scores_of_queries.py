@@ -6,11 +6,11 @@ import pytest
 
 from metrics.metric import METRICS
 from metrics.scores import score
-from programs.methods.staterag import StateRAG
+from programs.methods.staterag.program import StateRAG
 from programs.models.language_model import LanguageModel
 from programs.models.runtime import Runtime
-from programs.models.scripted import HashedEncoder, OverlapCrossEncoder, ScriptedBackend
 from programs.workloads.query import GoldPassage, Query, Reference
+from tests.support.scripted import HashedEncoder, OverlapCrossEncoder, ScriptedEngine
 from tests.support.scripts import RoleScript, fail
 from tests.support.worlds import make_collection, small_settings
 
@@ -27,7 +27,7 @@ ENDS = {
 
 
 def scores_of(script: RoleScript) -> tuple[dict, dict]:
-    model = LanguageModel(ScriptedBackend(script))
+    model = LanguageModel(ScriptedEngine(script))
     runtime = Runtime(small_settings(**BY_MODEL), model, model, HashedEncoder(), OverlapCrossEncoder())
     collection = make_collection()
     source = collection.sources[0]

@@ -11,13 +11,13 @@ from dspy.utils.exceptions import AdapterParseError
 from programs.models.adapter import TemplateAdapter, response_format
 from programs.models.language_model import LanguageModel
 from programs.models.ledger import Ledger, Phase
-from programs.models.scripted import ScriptedBackend
 from signatures.abstraction import DescribeGroup
 from signatures.navigator import ScoreTraces, TraceScores
 from signatures.planner import Plan, ProposePlan
 from signatures.reader import AnswerQuestion
 from signatures.retriever import SelectEvidence
 from signatures.verifier import JudgeEvidence
+from tests.support.scripted import ScriptedEngine
 
 PASSAGE = (
     "The lighthouse at Corran Head was rebuilt in 1862 after the storm of the previous winter. Its keeper, a former "
@@ -73,7 +73,7 @@ def test_a_rendered_prompt_has_at_most_a_tenth_more_tokens_than_the_papers_templ
 
 @pytest.fixture(scope="module")
 def real_tokenizer():
-    from programs.models.onnx_encoder import OnnxEncoder
+    from programs.models.encoders.onnx_encoder import OnnxEncoder
 
     encoder = OnnxEncoder("bge-small-en-v1.5")
     return encoder.spans
@@ -82,7 +82,7 @@ def real_tokenizer():
 def ask(script, signature=ProposePlan, **inputs):
     """Run one predictor on a scripted model; answer what it gave or raised, and the ledger."""
     ledger = Ledger("q")
-    model = LanguageModel(ScriptedBackend(script))
+    model = LanguageModel(ScriptedEngine(script))
     with dspy.context(adapter=TemplateAdapter()), ledger.scope("planner", Phase.AUX):
         try:
             return dspy.Predict(signature)(lm=model, **(inputs or BY_HAND[signature][0])), ledger

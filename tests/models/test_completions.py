@@ -13,12 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from programs.models.backend import ChatMessage, ChatRequest, TransportFault
-from programs.models.completions import Completions, KeptBackend, kept
+from programs.models.cache.completions import CachedEngine, Completions, kept
+from programs.models.engines.engine import ChatMessage, ChatRequest, TransportFault
 from programs.models.language_model import LanguageModel
 from programs.models.ledger import Ledger, Phase
-from programs.models.scripted import ScriptedBackend
 from tests.support.runs import scripted_runtime
+from tests.support.scripted import ScriptedEngine
 
 processes = multiprocessing.get_context("forkserver")
 
@@ -32,7 +32,7 @@ class Engine:
 
     def __init__(self, model="scripted"):
         self.count = 0
-        self.backend = ScriptedBackend(self.answer, model, latency=0.01)
+        self.engine = ScriptedEngine(self.answer, model, latency=0.01)
 
     def answer(self, asked):
         self.count += 1
@@ -43,7 +43,7 @@ def ask(path, engine, *requests):
     """Ask in a query of its own, over the file as a new process would open it."""
     ledger = Ledger("q")
     completions = Completions(path)
-    model = LanguageModel(KeptBackend(engine.backend, completions))
+    model = LanguageModel(CachedEngine(engine.engine, completions))
     with ledger.scope("planner", Phase.AUX):
         said = [model.metered.run(item).text for item in requests]
     completions.close()
@@ -98,10 +98,10 @@ def test_another_model_is_asked_for_itself(path):
 
 
 def test_likelihoods_are_kept_too(path):
-    engine = ScriptedBackend(str)
-    first = KeptBackend(engine, Completions(path)).likelihood("a b", "b")
-    again = KeptBackend(engine, Completions(path)).likelihood("a b", "b")
-    other = KeptBackend(engine, Completions(path)).likelihood("a", "b b")
+    engine = ScriptedEngine(str)
+    first = CachedEngine(engine, Completions(path)).likelihood("a b", "b")
+    again = CachedEngine(engine, Completions(path)).likelihood("a b", "b")
+    other = CachedEngine(engine, Completions(path)).likelihood("a", "b b")
     assert (again.mean_logprob, again.prompt_tokens) == (first.mean_logprob, first.prompt_tokens)
     assert again.replayed > 0
     assert other.replayed == 0
@@ -115,10 +115,10 @@ def test_a_call_that_failed_is_not_kept(path):
             raise faults.pop()
         return "back again"
 
-    backend = KeptBackend(ScriptedBackend(fails_once), Completions(path))
+    engine = CachedEngine(ScriptedEngine(fails_once), Completions(path))
     with pytest.raises(TransportFault):
-        backend.complete(request("a"))
-    assert backend.complete(request("a")).text == "back again"
+        engine.complete(request("a"))
+    assert engine.complete(request("a")).text == "back again"
 
 
 def test_of_many_threads_that_want_one_answer_one_asks(path):
@@ -130,11 +130,11 @@ def test_of_many_threads_that_want_one_answer_one_asks(path):
         time.sleep(0.05)
         return f"answer {len(asked)}"
 
-    backend = KeptBackend(ScriptedBackend(slow), Completions(path))
+    engine = CachedEngine(ScriptedEngine(slow), Completions(path))
 
     def wants(_):
         gate.wait()
-        return backend.complete(request("a")).text
+        return engine.complete(request("a")).text
 
     with ThreadPoolExecutor(8) as pool:
         assert set(pool.map(wants, range(8))) == {"answer 1"}
@@ -143,8 +143,8 @@ def test_of_many_threads_that_want_one_answer_one_asks(path):
 
 def ask_and_die(path, texts):
     ask(path, Engine(), *(request(text) for text in texts[:-1]))
-    backend = KeptBackend(Engine().backend, Completions(path))
-    backend.complete(request(texts[-1]))
+    engine = CachedEngine(Engine().engine, Completions(path))
+    engine.complete(request(texts[-1]))
     os.kill(os.getpid(), signal.SIGKILL)
 
 
@@ -184,7 +184,7 @@ def test_a_runtime_whose_models_are_one_still_has_one_and_closing_leaves_the_len
         runtime.cross_encoder,
     )
     lent.close()
-    assert runtime.reader.backend.complete(request("a")).text
+    assert runtime.reader.engine.complete(request("a")).text
 
 
 def test_two_models_of_a_runtime_are_kept_apart(path):
@@ -192,8 +192,8 @@ def test_two_models_of_a_runtime_are_kept_apart(path):
     runtime = scripted_runtime()
     runtime = type(runtime)(
         runtime.settings,
-        LanguageModel(large.backend),
-        LanguageModel(small.backend),
+        LanguageModel(large.engine),
+        LanguageModel(small.engine),
         runtime.encoder,
         runtime.cross_encoder,
     )
@@ -217,11 +217,11 @@ def test_a_damaged_file_is_put_aside_and_the_model_asked_again(path):
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.tuples(st.text(max_size=5), st.integers(1, 3)), max_size=12))
 def test_keeping_changes_no_answer_of_a_model_that_answers_by_the_prompt(tmp_path_factory, asked):
-    plain = ScriptedBackend(lambda item: f"{item.messages[0].content[::-1]} end of it")
-    backend = KeptBackend(plain, Completions(tmp_path_factory.mktemp("kept") / "c.sqlite"))
+    plain = ScriptedEngine(lambda item: f"{item.messages[0].content[::-1]} end of it")
+    engine = CachedEngine(plain, Completions(tmp_path_factory.mktemp("kept") / "c.sqlite"))
     for text, most in asked:
         item = request(text, max_tokens=most)
-        answer, truth = backend.complete(item), plain.complete(item)
+        answer, truth = engine.complete(item), plain.complete(item)
         assert (answer.text, answer.prompt_tokens, answer.completion_tokens, answer.finish_reason) == (
             truth.text,
             truth.prompt_tokens,

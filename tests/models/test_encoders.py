@@ -10,11 +10,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from programs.errors import InputError, ModelUnavailable
-from programs.models.cross_encoder import OnnxCrossEncoder
+from programs.models.encoders.cross_encoder import OnnxCrossEncoder
+from programs.models.encoders.onnx_encoder import OnnxEncoder
+from programs.models.encoders.sentence_encoder import BATCH, SentenceEncoder, bge_prefix
+from programs.models.encoders.token_spans import LONGEST
 from programs.models.ledger import Ledger, Phase
-from programs.models.onnx_encoder import OnnxEncoder
-from programs.models.sentence_encoder import BATCH, SentenceEncoder, bge_prefix
-from programs.models.token_spans import LONGEST
 
 CAT = "The cat slept on the warm windowsill all afternoon while the rain fell outside."
 BANK = "The central bank raised its interest rate by a quarter of a point."
@@ -197,7 +197,7 @@ def test_a_hundred_thousand_tokens_are_found_in_time_that_grows_with_the_text(en
 
 
 def test_a_folder_of_the_users_is_named_by_its_content(tmp_path):
-    from programs.models.weights import fetch
+    from programs.models.weights.fetch import fetch
 
     folder = fetch("all-minilm-l6-v2")
     other = SentenceEncoder(str(folder))

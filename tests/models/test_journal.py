@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from programs.models.backend import ChatMessage, ChatRequest, TransportFault
-from programs.models.journal import Journal, JournaledBackend
+from programs.models.cache.journal import Journal, JournaledEngine
+from programs.models.engines.engine import ChatMessage, ChatRequest, TransportFault
 from programs.models.language_model import LanguageModel
 from programs.models.ledger import Ledger, Phase
-from programs.models.scripted import ScriptedBackend
+from tests.support.scripted import ScriptedEngine
 
 
 def request(text: str, **options) -> ChatRequest:
@@ -20,7 +20,7 @@ class Engine:
 
     def __init__(self):
         self.count = 0
-        self.backend = ScriptedBackend(self.answer, latency=0.01)
+        self.engine = ScriptedEngine(self.answer, latency=0.01)
 
     def answer(self, asked):
         self.count += 1
@@ -29,7 +29,7 @@ class Engine:
 
 def ask(journal, engine, query_id, *requests):
     ledger = Ledger(query_id)
-    model = LanguageModel(JournaledBackend(engine.backend, journal))
+    model = LanguageModel(JournaledEngine(engine.engine, journal))
     with ledger.scope("planner", Phase.AUX):
         return [model.metered.run(item).text for item in requests], ledger
 
@@ -91,15 +91,15 @@ def test_a_call_that_failed_is_not_written_down(tmp_path):
     def fails(asked):
         raise TransportFault("gone")
 
-    backend = JournaledBackend(ScriptedBackend(fails), Journal(path, ()))
+    engine = JournaledEngine(ScriptedEngine(fails), Journal(path, ()))
     with pytest.raises(TransportFault):
-        backend.complete(request("a"))
+        engine.complete(request("a"))
     assert path.read_text() == ""
 
 
 def test_likelihoods_are_written_down_too(tmp_path):
     path = tmp_path / "journal.jsonl"
-    first = JournaledBackend(ScriptedBackend(str), Journal(path, ())).likelihood("a b", "b")
-    again = JournaledBackend(ScriptedBackend(str), Journal(path, ())).likelihood("a b", "b")
+    first = JournaledEngine(ScriptedEngine(str), Journal(path, ())).likelihood("a b", "b")
+    again = JournaledEngine(ScriptedEngine(str), Journal(path, ())).likelihood("a b", "b")
     assert (again.mean_logprob, again.prompt_tokens) == (first.mean_logprob, first.prompt_tokens)
     assert again.replayed > 0

@@ -11,9 +11,9 @@ import httpx
 import pytest
 
 from programs.errors import ModelUnavailable
-from programs.models.backend import ChatMessage, ChatRequest, TransportFault
-from programs.models.llama import LlamaBackend
-from programs.models.weights import fetch
+from programs.models.engines.engine import ChatMessage, ChatRequest, TransportFault
+from programs.models.engines.llama import LlamaEngine
+from programs.models.weights.fetch import fetch
 
 pytestmark = pytest.mark.model
 HELLO = ChatRequest((ChatMessage("user", "Hello."),), max_tokens=4)
@@ -25,10 +25,10 @@ def weights():
 
 
 @pytest.fixture(scope="module")
-def backend(weights):
-    backend = LlamaBackend(weights, model="smollm2-135m", context=512)
-    yield backend
-    backend.close()
+def engine(weights):
+    engine = LlamaEngine(weights, model="smollm2-135m", context=512)
+    yield engine
+    engine.close()
 
 
 @pytest.mark.parametrize("content", [b"", b"GG", b"PK\x03\x04 a zip", b"version https://git-lfs.github.com/spec/v1"])
@@ -36,12 +36,12 @@ def test_a_file_that_is_not_gguf_is_refused_before_the_engine_sees_it(tmp_path, 
     path = tmp_path / "model.gguf"
     path.write_bytes(content)
     with pytest.raises(ModelUnavailable, match="not a GGUF file"):
-        LlamaBackend(path, model="m")
+        LlamaEngine(path, model="m")
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path):
     with pytest.raises(ModelUnavailable, match=r"absent\.gguf: there is no such model file"):
-        LlamaBackend(tmp_path / "absent.gguf", model="m")
+        LlamaEngine(tmp_path / "absent.gguf", model="m")
 
 
 def test_a_gguf_file_cut_short_is_an_error_and_not_a_crash(tmp_path, weights):
@@ -49,45 +49,45 @@ def test_a_gguf_file_cut_short_is_an_error_and_not_a_crash(tmp_path, weights):
     with weights.open("rb") as whole:
         path.write_bytes(whole.read(3_000_000))
     with pytest.raises(ModelUnavailable, match="cut short"):
-        LlamaBackend(path, model="m")
+        LlamaEngine(path, model="m")
 
 
 def test_nothing_is_printed_while_a_model_loads_and_answers(weights):
     program = (
         "import sys, pathlib\n"
-        "from programs.models.backend import ChatMessage, ChatRequest\n"
-        "from programs.models.llama import LlamaBackend\n"
-        "backend = LlamaBackend(pathlib.Path(sys.argv[1]), model='m', context=256)\n"
-        "backend.complete(ChatRequest((ChatMessage('user', 'Hi'),), max_tokens=2, schema={'type': 'object'}))\n"
-        "backend.close()\n"
+        "from programs.models.engines.engine import ChatMessage, ChatRequest\n"
+        "from programs.models.engines.llama import LlamaEngine\n"
+        "engine = LlamaEngine(pathlib.Path(sys.argv[1]), model='m', context=256)\n"
+        "engine.complete(ChatRequest((ChatMessage('user', 'Hi'),), max_tokens=2, schema={'type': 'object'}))\n"
+        "engine.close()\n"
     )
     done = subprocess.run([sys.executable, "-c", program, str(weights)], capture_output=True, text=True, timeout=120)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-def test_the_engine_listens_on_loopback_alone_and_behind_a_key(backend):
-    address = httpx.URL(backend._server.listening_address)
+def test_the_engine_listens_on_loopback_alone_and_behind_a_key(engine):
+    address = httpx.URL(engine._server.listening_address)
     assert ip_address(address.host).is_loopback
     body = {"messages": [{"role": "user", "content": "Hi"}]}
     assert httpx.post(f"{address}/v1/chat/completions", json=body, trust_env=False).status_code == 401
 
 
 def test_the_context_is_no_longer_than_the_models_own(weights):
-    backend = LlamaBackend(weights, model="m", context=9000)
-    assert backend.capabilities.context_length == 8192
-    backend.close()
+    engine = LlamaEngine(weights, model="m", context=9000)
+    assert engine.capabilities.context_length == 8192
+    engine.close()
 
 
-def test_the_parameter_count_is_the_files_own_unless_given(backend):
-    assert backend.parameters == 134_515_008
+def test_the_parameter_count_is_the_files_own_unless_given(engine):
+    assert engine.parameters == 134_515_008
 
 
-def test_a_schema_that_is_none_is_refused_with_the_engines_reason(backend):
+def test_a_schema_that_is_none_is_refused_with_the_engines_reason(engine):
     with pytest.raises(ModelUnavailable, match="nonsense"):
-        backend.complete(ChatRequest(HELLO.messages, max_tokens=4, schema={"type": "nonsense"}))
+        engine.complete(ChatRequest(HELLO.messages, max_tokens=4, schema={"type": "nonsense"}))
 
 
-def test_an_interrupt_breaks_off_a_call_and_leaves_the_engine_usable(backend):
+def test_an_interrupt_breaks_off_a_call_and_leaves_the_engine_usable(engine):
     def interrupt(*_):
         raise KeyboardInterrupt
 
@@ -98,31 +98,31 @@ def test_an_interrupt_breaks_off_a_call_and_leaves_the_engine_usable(backend):
         signal.setitimer(signal.ITIMER_REAL, 0.3)
         started = time.monotonic()
         with pytest.raises(KeyboardInterrupt):
-            backend.complete(long)
+            engine.complete(long)
         assert time.monotonic() - started < 3
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
-    assert backend.complete(HELLO).completion_tokens > 0
+    assert engine.complete(HELLO).completion_tokens > 0
 
 
 def test_with_parallel_slots_each_request_has_the_whole_context(weights):
-    backend = LlamaBackend(weights, model="m", context=256, parallel=2)
+    engine = LlamaEngine(weights, model="m", context=256, parallel=2)
     messages = (ChatMessage("user", "word " * 180),)
-    room = 256 - backend.count_tokens(messages)
+    room = 256 - engine.count_tokens(messages)
     schema = {"type": "array", "items": {"type": "integer", "minimum": 10}, "minItems": 100}
     request = ChatRequest(messages, max_tokens=room, schema=schema)
     with ThreadPoolExecutor(2) as threads:
-        answers = list(threads.map(backend.complete, [request] * 2))
-    backend.close()
+        answers = list(threads.map(engine.complete, [request] * 2))
+    engine.close()
     assert [(a.completion_tokens, a.finish_reason) for a in answers] == [(room, "length")] * 2
 
 
 def test_a_call_after_close_says_so(weights):
-    backend = LlamaBackend(weights, model="m", context=256)
-    backend.close()
+    engine = LlamaEngine(weights, model="m", context=256)
+    engine.close()
     with pytest.raises(TransportFault, match="closed"):
-        backend.complete(HELLO)
+        engine.complete(HELLO)
 
 
 def test_close_gives_the_memory_back(weights):
@@ -130,11 +130,11 @@ def test_close_gives_the_memory_back(weights):
         with open("/proc/self/statm") as file:
             return int(file.read().split()[1]) * 4 // 1024
 
-    LlamaBackend(weights, model="m", context=256).close()
+    LlamaEngine(weights, model="m", context=256).close()
     before = resident_mib()
-    backend = LlamaBackend(weights, model="m", context=8192)
-    backend.complete(HELLO)
+    engine = LlamaEngine(weights, model="m", context=8192)
+    engine.complete(HELLO)
     loaded = resident_mib()
-    backend.close()
+    engine.close()
     assert loaded - before > 100
     assert resident_mib() - before < (loaded - before) / 3

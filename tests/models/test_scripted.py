@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from programs.models.backend import ChatMessage, ChatRequest
+from programs.models.engines.engine import ChatMessage, ChatRequest
 from programs.models.language_model import LanguageModel
 from programs.models.ledger import Ledger, Phase
-from programs.models.scripted import HashedEncoder, OverlapCrossEncoder, ScriptedBackend
+from tests.support.scripted import HashedEncoder, OverlapCrossEncoder, ScriptedEngine
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=120)
 
@@ -22,45 +22,45 @@ def request(system: str, max_tokens: int = 64) -> ChatRequest:
 
 @given(TEXT)
 def test_tokens_are_the_whole_text_in_order(text):
-    spans = ScriptedBackend({}).tokens(text)
+    spans = ScriptedEngine({}).tokens(text)
     assert "".join(text[start:end] for start, end in spans) == text
     assert all(start < end for start, end in spans)
 
 
 @given(TEXT, st.integers(1, 12))
 def test_a_completion_is_cut_at_max_tokens_and_says_so(text, limit):
-    backend = ScriptedBackend(lambda _: text)
-    whole = len(backend.tokens(text))
-    answer = backend.complete(request("x", limit))
+    engine = ScriptedEngine(lambda _: text)
+    whole = len(engine.tokens(text))
+    answer = engine.complete(request("x", limit))
     assert text.startswith(answer.text)
-    assert answer.completion_tokens == min(whole, limit) == len(backend.tokens(answer.text))
+    assert answer.completion_tokens == min(whole, limit) == len(engine.tokens(answer.text))
     assert (answer.finish_reason == "length") == (whole > limit)
 
 
 def test_a_mapping_answers_by_the_longest_opening_of_the_instruction():
-    backend = ScriptedBackend({"You are": "anyone", "You are the Planner": "a plan"})
-    assert backend.complete(request("You are the Planner in a system.")).text == "a plan"
-    assert backend.complete(request("You are the Verifier.")).text == "anyone"
-    assert [r.messages[0].content for r in backend.requests] == [
+    engine = ScriptedEngine({"You are": "anyone", "You are the Planner": "a plan"})
+    assert engine.complete(request("You are the Planner in a system.")).text == "a plan"
+    assert engine.complete(request("You are the Verifier.")).text == "anyone"
+    assert [r.messages[0].content for r in engine.requests] == [
         "You are the Planner in a system.",
         "You are the Verifier.",
     ]
 
 
 def test_a_sequence_is_given_in_turn_and_its_last_repeats():
-    backend = ScriptedBackend({"Judge": ["FAIL", "PASS"]})
-    assert [backend.complete(request("Judge")).text for _ in range(3)] == ["FAIL", "PASS", "PASS"]
+    engine = ScriptedEngine({"Judge": ["FAIL", "PASS"]})
+    assert [engine.complete(request("Judge")).text for _ in range(3)] == ["FAIL", "PASS", "PASS"]
 
 
 def test_a_prompt_that_the_script_does_not_know_is_an_error_that_shows_it():
     with pytest.raises(LookupError, match="opens 'Something else"):
-        ScriptedBackend({"Judge": "x"}).complete(request("Something else entirely"))
+        ScriptedEngine({"Judge": "x"}).complete(request("Something else entirely"))
 
 
 def test_an_empty_completion_reaches_dspy_and_costs_no_token():
     ledger = Ledger("q")
     with ledger.scope("reader", Phase.READER):
-        (text,) = LanguageModel(ScriptedBackend(lambda _: ""))("Hi.")
+        (text,) = LanguageModel(ScriptedEngine(lambda _: ""))("Hi.")
     assert text.strip() == ""
     assert (ledger.calls[0].completion_tokens, ledger.calls[0].finish_reason) == (0, "stop")
 
@@ -111,9 +111,9 @@ def test_encoder_work_is_charged_to_the_query():
 
 
 def test_latency_is_spent_outside_the_lock_so_that_threads_overlap():
-    backend = ScriptedBackend(lambda _: "x", latency=0.3)
+    engine = ScriptedEngine(lambda _: "x", latency=0.3)
     started = time.monotonic()
     with ThreadPoolExecutor(4) as threads:
-        list(threads.map(backend.complete, [request("x")] * 4))
+        list(threads.map(engine.complete, [request("x")] * 4))
     assert time.monotonic() - started < 4 * 0.3
-    assert len(backend.requests) == 4
+    assert len(engine.requests) == 4

@@ -7,12 +7,12 @@ import dspy
 import pytest
 
 from programs.errors import InputError, ModelUnavailable
-from programs.models.backend import ChatMessage, ChatRequest, ContextOverflow, TransportFault
+from programs.models.engines.engine import ChatMessage, ChatRequest, ContextOverflow, TransportFault
+from programs.models.engines.server import ServerEngine
+from programs.models.engines.transport import is_loopback
+from programs.models.engines.wire import read_completion, read_echo
 from programs.models.language_model import LanguageModel, RequestRefused
 from programs.models.ledger import Ledger, Phase
-from programs.models.server import ServerBackend
-from programs.models.transport import is_loopback
-from programs.models.wire import read_completion, read_echo
 from tests.support.endpoint import (
     FAULTS,
     PATIENCE,
@@ -33,34 +33,34 @@ def endpoint() -> Iterator[Endpoint]:
         yield running
 
 
-def opened(endpoint: Endpoint, **options: Any) -> ServerBackend:
-    return ServerBackend(endpoint.url, "tiny", **{"timeout": 30.0, "retries": 2, "context": 4096, **options})
+def opened(endpoint: Endpoint, **options: Any) -> ServerEngine:
+    return ServerEngine(endpoint.url, "tiny", **{"timeout": 30.0, "retries": 2, "context": 4096, **options})
 
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_fault_that_passes_is_retried_and_counted(endpoint, name):
-    backend = opened(endpoint, timeout=PATIENCE.get(name, 30.0))
+    engine = opened(endpoint, timeout=PATIENCE.get(name, 30.0))
     endpoint.answers = [FAULTS[name], well]
-    answer = backend.complete(REQUEST)
+    answer = engine.complete(REQUEST)
     assert (answer.text, answer.transport_retries) == ("fine", 1)
     assert len(endpoint.seen) == 2
 
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_fault_that_stays_ends_as_a_transport_fault_after_the_bounded_retries(endpoint, name):
-    backend = opened(endpoint, retries=1, timeout=PATIENCE.get(name, 30.0))
+    engine = opened(endpoint, retries=1, timeout=PATIENCE.get(name, 30.0))
     endpoint.answers = [FAULTS[name]]
     with pytest.raises(TransportFault) as caught:
-        backend.complete(REQUEST)
+        engine.complete(REQUEST)
     assert caught.value.retries == 1
     assert len(endpoint.seen) == 2
 
 
 def test_without_retries_there_is_one_attempt(endpoint):
-    backend = opened(endpoint, retries=0)
+    engine = opened(endpoint, retries=0)
     endpoint.answers = [status(500)]
     with pytest.raises(TransportFault):
-        backend.complete(REQUEST)
+        engine.complete(REQUEST)
     assert len(endpoint.seen) == 1
 
 
@@ -77,26 +77,26 @@ def test_retries_and_faults_are_in_the_ledger(endpoint):
 
 
 def test_a_malformed_completion_is_no_fault_of_transport(endpoint):
-    backend = opened(endpoint)
+    engine = opened(endpoint)
     endpoint.answers = [lambda handler, body: send(handler, completion("{not json"))]
-    answer = backend.complete(ChatRequest(REQUEST.messages, 8, schema={"type": "object"}))
+    answer = engine.complete(ChatRequest(REQUEST.messages, 8, schema={"type": "object"}))
     assert (answer.text, answer.transport_retries) == ("{not json", 0)
 
 
 @pytest.mark.parametrize("code", [400, 404, 422, 501])
 def test_a_refusal_is_not_retried_and_shows_the_servers_message(endpoint, code):
-    backend = opened(endpoint)
+    engine = opened(endpoint)
     endpoint.answers = [status(code, "the schema keyword 'foo' is unknown")]
     with pytest.raises(ModelUnavailable, match="schema keyword 'foo'"):
-        backend.complete(REQUEST)
+        engine.complete(REQUEST)
     assert len(endpoint.seen) == 1
 
 
 def test_what_a_server_says_it_does_not_support_is_a_refusal_whatever_its_status(endpoint):
-    backend = opened(endpoint)
+    engine = opened(endpoint)
     endpoint.answers = [status(500, "Only no echo is supported")]
     with pytest.raises(ModelUnavailable, match="Only no echo"):
-        backend.complete(REQUEST)
+        engine.complete(REQUEST)
     assert len(endpoint.seen) == 1
 
 
@@ -111,24 +111,24 @@ def test_a_refusal_goes_through_dspy_as_an_error_for_the_user_and_is_in_the_ledg
 
 
 def test_a_prompt_that_the_server_finds_too_long_is_a_context_overflow(endpoint):
-    backend = opened(endpoint)
+    engine = opened(endpoint)
     endpoint.answers = [status(400, "This model's maximum context length is 256 tokens. However, your prompt …")]
     with pytest.raises(ContextOverflow, match="256"):
-        backend.complete(REQUEST)
+        engine.complete(REQUEST)
 
 
 def test_where_the_server_counts_tokens_room_is_checked_before_the_call(endpoint):
     endpoint.tokenize = lambda handler, body: send(handler, {"count": 250})
-    backend = opened(endpoint)
-    assert backend.count_tokens(REQUEST.messages) == 250
+    engine = opened(endpoint)
+    assert engine.count_tokens(REQUEST.messages) == 250
     with pytest.raises(ContextOverflow, match="2 more than the context of 256"):
-        backend.complete(REQUEST)
+        engine.complete(REQUEST)
     assert endpoint.seen == []
 
 
 def test_where_the_server_does_not_count_tokens_a_one_token_completion_tells(endpoint):
-    backend = opened(endpoint)
-    assert backend.count_tokens(REQUEST.messages) == 11
+    engine = opened(endpoint)
+    assert engine.count_tokens(REQUEST.messages) == 11
     assert endpoint.seen[0]["max_tokens"] == 1
 
 
@@ -147,23 +147,23 @@ def test_no_server_is_an_error_that_names_the_address_and_the_remedy():
     with served(Endpoint()) as gone:
         url = gone.url
     with pytest.raises(ModelUnavailable, match="start the server") as caught:
-        ServerBackend(url, "tiny", retries=0, timeout=1.0)
+        ServerEngine(url, "tiny", retries=0, timeout=1.0)
     assert url in str(caught.value)
 
 
 def test_a_model_that_is_not_served_is_an_error_that_lists_those_that_are(endpoint):
     with pytest.raises(ModelUnavailable, match="does not serve 'absent'; it serves other, tiny"):
-        ServerBackend(endpoint.url, "absent", retries=0)
+        ServerEngine(endpoint.url, "absent", retries=0)
 
 
 def test_an_address_that_is_none_is_the_users_to_mend():
     with pytest.raises(InputError, match="not an address"):
-        ServerBackend("http://127.0.0.1:notaport", "tiny", retries=0)
+        ServerEngine("http://127.0.0.1:notaport", "tiny", retries=0)
 
 
 def test_an_address_without_a_scheme_says_that_the_address_may_be_wrong():
     with pytest.raises(ModelUnavailable, match="correct the address"):
-        ServerBackend("127.0.0.1:1", "tiny", retries=0)
+        ServerEngine("127.0.0.1:1", "tiny", retries=0)
 
 
 def test_the_address_may_end_in_v1_or_not(endpoint):

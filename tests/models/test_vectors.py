@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from programs.keys import content_bytes
-from programs.models import vectors
-from programs.models.cross_encoder import OnnxCrossEncoder
+from programs.content_key import content_bytes
+from programs.models.cache import vectors
+from programs.models.cache.vectors import CachedCrossEncoder, CachedEncoder
+from programs.models.encoders.cross_encoder import OnnxCrossEncoder
+from programs.models.encoders.onnx_encoder import OnnxEncoder
 from programs.models.ledger import Ledger, Phase, charge_encoder
-from programs.models.onnx_encoder import OnnxEncoder
-from programs.models.scripted import HashedEncoder
-from programs.models.vectors import CachedCrossEncoder, CachedEncoder
 from programs.progress import listening
+from tests.support.scripted import HashedEncoder
 
 
 class CountingEncoder:

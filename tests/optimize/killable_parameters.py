@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from optimize.trial import Trial
+from optimize.parameters.trial import Trial
 from tests.optimize.parameter_world import run
 
 LATENCY = 0.002

@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from optimize.chosen_prompts import compiled_prompts
-from optimize.prompt_search import Search, choose_prompts
-from programs.methods.compiled import write_compiled
-from programs.methods.contender import Contender
-from programs.models.backend import ChatRequest
+from optimize.prompts.search import Search, choose_prompts, compiled_prompts
+from programs.models.engines.engine import ChatRequest
+from programs.selection.compiled import write_compiled
+from programs.selection.configured import ConfiguredMethod
 from tests.optimize.prompt_world import (
     READS,
     REWRITES,
@@ -40,7 +39,7 @@ def search_once(folder: str, optimizer: str = "gepa", script: Any = slowly_bette
     """Begin the search, or go on with it, and write its outcome."""
     development = make_development(5, 4)
     runtime = make_runtime(script, latency=latency)
-    start = Contender("vanilla", runtime.settings)
+    start = ConfiguredMethod("vanilla", runtime.settings)
     search = Search(optimizer, "f1", 40, 3)
     found = choose_prompts(start, development, runtime, Path(folder) / "completions.sqlite", search)
     write_compiled(Path(folder) / "vanilla.json", compiled_prompts(start, development, found))

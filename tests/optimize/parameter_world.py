@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from optimize import parameter_request
 from optimize.development import DevelopmentExample
-from optimize.parameter_request import Request, run_search
-from optimize.trial import Trial
+from optimize.options import ParameterRequest
+from optimize.parameters import run as parameters_run
+from optimize.parameters.run import run_search
+from optimize.parameters.trial import Trial
 from programs.documents.collection import Collection, Source
 from programs.models.runtime import Runtime
 from programs.settings import Settings
@@ -59,7 +60,7 @@ def _row(task: str, number: int, passages: int) -> dict[str, Any]:
     }
 
 
-def request(folder: Path, **options: Any) -> Request:
+def request(folder: Path, **options: Any) -> ParameterRequest:
     """Ask for a search over the files that `write_longbench` wrote below the folder."""
     settled: dict[str, Any] = {
         "method": "vanilla-rerank",
@@ -73,7 +74,7 @@ def request(folder: Path, **options: Any) -> Request:
         "overrides": SCRIPTED,
         **options,
     }
-    return Request(**settled)
+    return ParameterRequest(**settled)
 
 
 def run(folder: Path, latency: float = 0.0, script: Any = opinions, drawn: bool = False, **options: Any) -> Trial:
@@ -82,8 +83,8 @@ def run(folder: Path, latency: float = 0.0, script: Any = opinions, drawn: bool 
     def open_models(settings: Settings) -> Runtime:
         return scripted_runtime(settings, latency, script)
 
-    draw = parameter_request.write_summary if drawn else (lambda folder: [])
-    with patch.object(parameter_request, "write_summary", draw):
+    draw = parameters_run.write_page if drawn else (lambda *_: [])
+    with patch.object(parameters_run, "write_page", draw):
         return run_search(request(folder, **options), open_models)
 
 

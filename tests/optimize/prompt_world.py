@@ -7,16 +7,16 @@ import re
 from typing import Any
 
 from optimize.development import Development, DevelopmentExample
-from optimize.prompt_search import Search, choose_prompts
-from programs.methods.contender import Contender
-from programs.models.backend import ChatRequest
+from optimize.prompts.search import Search, choose_prompts
+from programs.models.engines.engine import ChatRequest
 from programs.models.language_model import LanguageModel
 from programs.models.runtime import Runtime
-from programs.models.scripted import HashedEncoder, OverlapCrossEncoder, ScriptedBackend
+from programs.selection.configured import ConfiguredMethod
 from programs.settings import Settings
+from programs.workloads.hashes import seen_of
 from programs.workloads.query import Query, Reference
-from programs.workloads.seen import seen_of
 from tests.support.runs import ASKS_MODELS, opinions
+from tests.support.scripted import HashedEncoder, OverlapCrossEncoder, ScriptedEngine
 from tests.support.worlds import make_collection, small_settings
 
 MAGIC = "LANTERN"
@@ -86,7 +86,7 @@ def settings_for(**branches: Any) -> Settings:
 
 
 def make_runtime(script: Any, settings: Settings | None = None, latency: float = 0.0) -> Runtime:
-    model = LanguageModel(ScriptedBackend(script, parameters=1000, context=16384, latency=latency))
+    model = LanguageModel(ScriptedEngine(script, parameters=1000, context=16384, latency=latency))
     return Runtime(settings or settings_for(), model, model, HashedEncoder(), OverlapCrossEncoder())
 
 
@@ -99,5 +99,5 @@ def search_with(script: Any, folder: Any, method: str = "vanilla", **options: An
     listener = options.pop("listener", lambda step, done, total: None)
     search = Search(**{"optimizer": "gepa", "quality": "em", "budget": 40, "seed": 0, **options})
     runtime = make_runtime(script, settings)
-    start = Contender(method, settings, compiled)
+    start = ConfiguredMethod(method, settings, compiled)
     return choose_prompts(start, development, runtime, folder / "completions.sqlite", search, proposer, listener)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optimize.feedback import ROLES, feedback
+from optimize.prompts.feedback import ROLES, feedback
 from tests.metrics.records import (
     a_baseline_record,
     a_commit,

@@ -17,11 +17,12 @@ from optimize.development import open_development
 from optimize.lock import app as lock_app
 from programs import run
 from programs.errors import InputError
-from programs.methods.compiled import Compiled
-from programs.methods.lock import LOCK
-from programs.runner.evaluation import Contender, Evaluation
+from programs.runner.evaluation import ConfiguredMethod, Evaluation
 from programs.runner.evaluation import question_set as questions_of
+from programs.selection.compiled import Compiled
+from programs.selection.lock import LOCK
 from programs.settings import load_settings
+from programs.workloads.hashes import SeenHashes
 from programs.workloads.manifest import (
     AnyManifest,
     DevManifest,
@@ -32,7 +33,6 @@ from programs.workloads.manifest import (
     read_manifest,
 )
 from programs.workloads.registry import Workload, open_workload
-from programs.workloads.seen import Seen
 from tests.support.runs import scripted_runtime
 from tests.support.selections import (
     TASK,
@@ -119,9 +119,9 @@ def test_I11_a_compiled_program_without_a_lock_is_not_evaluated(data, tmp_path):
 
 def test_I11_code_that_goes_around_the_command_line_is_refused_too(data):
     workload = open_workload(WORKLOAD, data, "eval")
-    contender = Contender("vanilla", load_settings("tiny"), compiled_on(develop(data)))
+    configured = ConfiguredMethod("vanilla", load_settings("tiny"), compiled_on(develop(data)))
     with pytest.raises(InputError, match=r"python -m optimize\.lock"):
-        Evaluation(workload, (contender,))
+        Evaluation(workload, (configured,))
 
 
 def test_I11_an_evaluation_file_is_no_development_file(data):
@@ -196,14 +196,18 @@ def test_I11_another_method_of_the_selection_saw_it_for_all(data, tmp_path):
 def test_I11_a_compiled_file_that_forgot_what_it_saw_is_noticed_and_can_not_be_locked(data, tmp_path):
     chosen = selected_on(tmp_path, EVALUATION)
     cheated = develop(tmp_path / "cheat")
-    for seen in (Seen(), Seen(questions=cheated.seen.questions[1:], sources=cheated.seen.sources), drop(cheated)):
+    for seen in (
+        SeenHashes(),
+        SeenHashes(questions=cheated.seen.questions[1:], sources=cheated.seen.sources),
+        drop(cheated),
+    ):
         write_selection(chosen, altered(compiled_on(cheated), seen=seen))
         assert refused(evaluate(data, tmp_path / "run", compiled=chosen), "vanilla.json", "changed since it was locked")
         assert refused(runner.invoke(lock_app, [str(chosen)]), "vanilla.json", "`seen`")
 
 
 def drop(development):
-    return Seen(questions=development.seen.questions)
+    return SeenHashes(questions=development.seen.questions)
 
 
 def test_I11_a_lock_edited_to_have_seen_nothing_is_refused(data, tmp_path):

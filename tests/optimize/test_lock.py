@@ -9,12 +9,12 @@ import pytest
 from typer.testing import CliRunner
 
 from optimize.lock import app
+from programs.content_key import content_key
 from programs.errors import InputError
-from programs.keys import content_key
-from programs.methods.compiled import Compiled
-from programs.methods.lock import LOCK, Lock, freeze, read_lock, read_programs
-from programs.methods.selection import open_selection
-from programs.models.entry import ModelEntry
+from programs.models.identity import ModelIdentity
+from programs.selection.compiled import Compiled
+from programs.selection.leakage import open_selection
+from programs.selection.lock import LOCK, Lock, freeze, read_lock, read_programs
 from tests.support.selections import altered, compiled_on, develop, row, write_data, write_selection
 
 runner = CliRunner()
@@ -90,7 +90,7 @@ def test_unequal_questions_are_named_and_taken_only_when_asked_for_and_written_d
 
 
 def other_models(compiled):
-    return altered(compiled, models=(ModelEntry(part="reader", engine="server", model="other"),))
+    return altered(compiled, models=(ModelIdentity(part="reader", engine="server", model="other"),))
 
 
 UNLIKE = {

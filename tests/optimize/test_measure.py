@@ -11,8 +11,8 @@ from metrics.scores import score
 from metrics.significance import macro_interval
 from optimize.measure import MACRO, EngineFault, evidence_tokens, measure
 from optimize.shared_indexes import SharedIndexes
-from programs.methods.contender import Contender
-from programs.models.backend import TransportFault
+from programs.models.engines.engine import TransportFault
+from programs.selection.configured import ConfiguredMethod
 from tests.optimize.parameter_world import make_examples
 from tests.support.runs import ASKS_MODELS, make_workload, scripted_runtime, without_times
 from tests.support.worlds import small_settings
@@ -30,7 +30,7 @@ def examples():
 
 @pytest.fixture(scope="module")
 def measured(examples):
-    return measure(Contender("staterag", small_settings(**ASKS_MODELS)), scripted_runtime(), examples)
+    return measure(ConfiguredMethod("staterag", small_settings(**ASKS_MODELS)), scripted_runtime(), examples)
 
 
 def test_each_record_is_scored_in_the_questions_order(examples, measured):
@@ -43,8 +43,8 @@ def test_each_record_is_scored_in_the_questions_order(examples, measured):
 def test_a_measurement_does_not_hang_on_the_order_of_the_questions(examples, measured):
     turned = list(reversed(examples))
     shared = SharedIndexes(examples)  # who pays for an index is then the same
-    contender = Contender("staterag", small_settings(**ASKS_MODELS))
-    again = measure(contender, scripted_runtime(), turned, indexes=shared.trial(contender))
+    configured = ConfiguredMethod("staterag", small_settings(**ASKS_MODELS))
+    again = measure(configured, scripted_runtime(), turned, indexes=shared.trial(configured))
     first = {record.query_id: plain(record) for record in measured.records}
     assert {record.query_id: plain(record) for record in again.records} == first
 
@@ -55,15 +55,15 @@ def test_global_memory_is_cleared_whatever_the_settings_say(measured):
 
 @pytest.mark.parametrize("method", ["staterag", "hipporag2"])
 def test_several_at_once_give_the_records_of_one_after_another(examples, method):
-    contender = Contender(method, small_settings(**ASKS_MODELS))
-    one, many = (measure(contender, scripted_runtime(latency=0.001), examples, workers=n) for n in (1, 4))
+    configured = ConfiguredMethod(method, small_settings(**ASKS_MODELS))
+    one, many = (measure(configured, scripted_runtime(latency=0.001), examples, workers=n) for n in (1, 4))
     assert [plain(record) for record in many.records] == [plain(record) for record in one.records]
 
 
 def test_evidence_that_no_reader_reads_counts_as_what_it_would_have_read(examples):
     settings = small_settings(lifecycle={"answer": False})
     runtime = scripted_runtime(settings)
-    found = measure(Contender("vanilla", settings), runtime, examples[:3])
+    found = measure(ConfiguredMethod("vanilla", settings), runtime, examples[:3])
     expected = [evidence_tokens(record, runtime.encoder) for record in found.records]
     assert min(expected) > 0
     assert found.values("ret").tolist() == found.values("tokens_reader").tolist() == expected
@@ -78,7 +78,7 @@ def test_where_the_reader_was_asked_nothing_is_added(measured):
 
 def test_the_mean_of_all_is_the_mean_of_the_workloads_means():
     examples = make_examples(5, ("a", "b"))  # three questions of a, two of b
-    found = measure(Contender("vanilla", small_settings()), scripted_runtime(), examples)
+    found = measure(ConfiguredMethod("vanilla", small_settings()), scripted_runtime(), examples)
     values = found.values("latency_online")
     first, second = values[[0, 2, 4]], values[[1, 3]]
     assert found.workloads == ("a", "b")
@@ -105,24 +105,24 @@ def test_a_metric_that_one_workload_lacks_is_told_of_the_others():
         else example
         for example in examples
     ]
-    found = measure(Contender("vanilla", small_settings()), scripted_runtime(), without)
+    found = measure(ConfiguredMethod("vanilla", small_settings()), scripted_runtime(), without)
     assert found.intervals(["f1", "ret"])["f1"] == found.interval("f1", "a")
     assert found.intervals(["f1", "ret"])["ret"].tasks == 2
 
 
 def test_a_comparison_is_question_by_question_and_turns_its_sign_when_turned(examples, measured):
-    other = measure(Contender("vanilla", small_settings()), scripted_runtime(), examples)
+    other = measure(ConfiguredMethod("vanilla", small_settings()), scripted_runtime(), examples)
     there, back = measured.against(other, "ret"), other.against(measured, "ret")
     assert there.difference == pytest.approx(measured.mean("ret") - other.mean("ret"))
     assert (there.low, there.high) == pytest.approx((-back.high, -back.low))
 
 
 def test_two_parts_are_joined_in_the_questions_order(examples, measured):
-    contender = Contender("vanilla", small_settings())
+    configured = ConfiguredMethod("vanilla", small_settings())
     shared = SharedIndexes(examples)
-    whole = measure(contender, scripted_runtime(), examples)
+    whole = measure(configured, scripted_runtime(), examples)
     even, odd = (
-        measure(contender, scripted_runtime(), examples[at::2], indexes=shared.trial(contender)) for at in (0, 1)
+        measure(configured, scripted_runtime(), examples[at::2], indexes=shared.trial(configured)) for at in (0, 1)
     )
     joined = odd.joined(even)
     assert joined.examples == whole.examples
@@ -134,11 +134,11 @@ def test_a_model_that_is_gone_ends_the_measurement(examples):
         raise TransportFault("connection refused")
 
     with pytest.raises(EngineFault, match="connection refused"):
-        measure(Contender("vanilla", small_settings()), scripted_runtime(script=gone), examples)
+        measure(ConfiguredMethod("vanilla", small_settings()), scripted_runtime(script=gone), examples)
 
 
 def test_progress_is_told_from_none_to_all(examples):
     told = []
-    contender = Contender("vanilla", small_settings())
-    measure(contender, scripted_runtime(), examples[:4], listener=lambda done, total: told.append((done, total)))
+    configured = ConfiguredMethod("vanilla", small_settings())
+    measure(configured, scripted_runtime(), examples[:4], listener=lambda done, total: told.append((done, total)))
     assert told == [(0, 4), (1, 4), (2, 4), (3, 4), (4, 4)]

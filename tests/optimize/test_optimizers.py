@@ -7,13 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from optimize.optimizers import OPTIMIZERS
-from optimize.prompt_search import Search, choose_prompts
+from optimize.prompts.optimizers import OPTIMIZERS
+from optimize.prompts.search import Search, choose_prompts
 from programs.errors import InputError, StateRAGError
-from programs.methods.contender import Contender
-from programs.models.backend import TransportFault
+from programs.models.engines.engine import TransportFault
 from programs.models.language_model import LanguageModel
-from programs.models.scripted import HashedEncoder, ScriptedBackend
+from programs.selection.configured import ConfiguredMethod
 from tests.optimize.prompt_world import (
     MAGIC,
     PROPOSES,
@@ -31,6 +30,7 @@ from tests.optimize.prompt_world import (
     settings_for,
 )
 from tests.support.runs import opinions
+from tests.support.scripted import HashedEncoder, ScriptedEngine
 
 PLANS = "You are the Planner"
 
@@ -214,9 +214,9 @@ def test_an_instruction_that_quotes_development_data_is_refused_however_well_it_
 def test_reader_and_auxiliary_may_differ_and_no_model_is_set_on_a_predictor(tmp_path):
     reader, auxiliary = Asked(plans_with_the_word), Asked(plans_with_the_word)
     runtime = make_runtime(auxiliary)
-    runtime = replace(runtime, reader=LanguageModel(ScriptedBackend(reader, model="large", context=16384)))
+    runtime = replace(runtime, reader=LanguageModel(ScriptedEngine(reader, model="large", context=16384)))
     search = Search("mipro", "source_recall", 30, 0)
-    start = Contender("staterag", runtime.settings)
+    start = ConfiguredMethod("staterag", runtime.settings)
     choose_prompts(start, make_development(), runtime, tmp_path / "kept.sqlite", search)
     assert not [request for request in reader.requests if not instruction_of(request).startswith(READS)]
     assert not auxiliary.of(READS)
@@ -225,7 +225,7 @@ def test_reader_and_auxiliary_may_differ_and_no_model_is_set_on_a_predictor(tmp_
 
 def test_a_proposer_of_its_own_is_asked_instead_of_the_auxiliary_model(tmp_path):
     script, other = Asked(answers_with_the_word), Asked(answers_with_the_word)
-    found = search_with(script, tmp_path, proposer=ScriptedBackend(other, model="strong"))
+    found = search_with(script, tmp_path, proposer=ScriptedEngine(other, model="strong"))
     assert MAGIC in found.prompts["reader.answer"].instructions
     assert other.of(REWRITES)
     assert not script.of(REWRITES)
@@ -241,7 +241,7 @@ def test_a_run_that_breaks_ends_the_search_with_its_own_error(optimizer, tmp_pat
             return super().encode_queries(texts)
 
     runtime = replace(make_runtime(answers_with_the_word), encoder=Breaks())
-    start = Contender("vanilla", runtime.settings)
+    start = ConfiguredMethod("vanilla", runtime.settings)
     search = Search(optimizer, "em", 30, 0)
     with pytest.raises(LookupError, match="a fault in the code"):
         choose_prompts(start, make_development(3, 4), runtime, tmp_path / "kept.sqlite", search)
@@ -266,7 +266,7 @@ def test_a_proposer_that_can_not_be_reached_ends_the_search(optimizer, tmp_path)
         raise TransportFault("connection refused")
 
     with pytest.raises(StateRAGError, match="the proposer could not be used"):
-        search_with(answers_with_the_word, tmp_path, optimizer=optimizer, proposer=ScriptedBackend(goes_away))
+        search_with(answers_with_the_word, tmp_path, optimizer=optimizer, proposer=ScriptedEngine(goes_away))
 
 
 @pytest.mark.parametrize("optimizer", list(OPTIMIZERS))

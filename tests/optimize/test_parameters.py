@@ -11,12 +11,13 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from optimize import parameter_request, parameters
 from optimize.development import open_development
-from optimize.parameter_request import Request, run_search
-from optimize.search_record import read_search
+from optimize.options import ParameterRequest
+from optimize.parameters import __main__ as parameters
+from optimize.parameters import run as parameters_run
+from optimize.parameters.run import run_search
 from programs.errors import InputError
-from programs.methods.compiled import Compiled, Prompt, read_compiled, write_compiled
+from programs.selection.compiled import Compiled, Prompt, read_compiled, write_compiled
 from programs.settings import load_settings
 from tests.optimize import killable_parameters
 from tests.optimize.parameter_world import SCRIPTED, request, run, write_longbench
@@ -89,10 +90,10 @@ def test_the_compiled_file_gives_the_chosen_trials_settings_over_its_preset(data
 
 def test_the_folder_of_a_search_can_be_read_and_shown(data):
     chosen = run(data, drawn=True)
-    record = read_search(data / "search")
-    assert len(record.trials) == 14
-    assert record.chosen.number == chosen.number
-    assert (record.about.method, record.about.quality, record.about.cost) == ("vanilla-rerank", "title_mention", "ret")
+    lines, about = lines_of(data / "search"), json.loads((data / "search" / "search.json").read_text())
+    assert len(lines) == 14
+    assert [line["number"] for line in lines if line["chosen"]] == [chosen.number]
+    assert (about["method"], about["quality"], about["cost"]) == ("vanilla-rerank", "title_mention", "ret")
     assert {path.name for path in (data / "search").iterdir()} >= {
         "search.json",
         "trials.jsonl",
@@ -100,8 +101,6 @@ def test_the_folder_of_a_search_can_be_read_and_shown(data):
         "completions.sqlite",
         "development.json",
         "search.html",
-        "search.svg",
-        "search.png",
     }
     split = json.loads((data / "search" / "development.json").read_text())
     assert len(split["validation"]) == 30
@@ -336,8 +335,8 @@ def test_ctrl_c_says_how_to_go_on(command, data, monkeypatch):
             raise KeyboardInterrupt
         return tried(self, trial, *arguments)
 
-    tried = parameter_request.ParameterSearch._tried
-    monkeypatch.setattr(parameter_request.ParameterSearch, "_tried", interrupted)
+    tried = parameters_run.ParameterSearch._tried
+    monkeypatch.setattr(parameters_run.ParameterSearch, "_tried", interrupted)
     result = command("--method", "vanilla-rerank")
     assert result.exit_code == 130
     assert "2 of 6 trials are kept in" in result.output
@@ -347,5 +346,7 @@ def test_ctrl_c_says_how_to_go_on(command, data, monkeypatch):
 
 
 def test_the_folder_has_the_name_of_the_preset_and_the_method():
-    asked = Request(method="vanilla", workload="sample", trials=1, out=Path("x.json"), preset="mine/laptop.toml")
+    asked = ParameterRequest(
+        method="vanilla", workload="sample", trials=1, out=Path("x.json"), preset="mine/laptop.toml"
+    )
     assert asked.folder == Path("runs/search/laptop-vanilla")

@@ -11,12 +11,10 @@ from functools import partial
 import pytest
 from typer.testing import CliRunner
 
-from optimize import prompts
-from optimize.reflection import BARREN
-from optimize.search_record import read_search
-from programs.methods.compiled import Compiled, Prompt, read_compiled, write_compiled
-from programs.methods.contender import Contender
-from programs.methods.indexes import Indexes
+from optimize.prompts import __main__ as prompts
+from optimize.prompts.gepa import BARREN
+from programs.selection.compiled import Compiled, Prompt, read_compiled, write_compiled
+from programs.selection.configured import ConfiguredMethod
 from tests.optimize import killable_prompts
 from tests.optimize.prompt_world import MAGIC, READS, answers_with_the_word, instruction_of, make_runtime, settings_for
 from tests.support.dying import Killed, dying
@@ -88,16 +86,14 @@ def test_a_search_writes_a_compiled_file_that_says_how_it_was_chosen_and_runs(as
     assert choice.spent.prompt_tokens > 0 < choice.spent.completion_tokens
     assert {entry.part for entry in choice.models} == {"reader", "auxiliary", "encoder", "cross_encoder"}
     assert "+1.000" in result.output
-    program = Contender("vanilla", settings_for(), compiled).open_over(
-        Indexes(), make_runtime(answers_with_the_word), "own"
-    )
+    program = ConfiguredMethod("vanilla", settings_for(), compiled).open(make_runtime(answers_with_the_word), "own")
     assert MAGIC in dict(program.named_predictors())["reader.answer"].signature.instructions
 
 
 def test_the_ledger_of_the_search_is_what_was_asked_of_the_model(asked, questions, tmp_path):
     choose(tmp_path, questions)
     spent = chosen_in(tmp_path).choice.spent
-    model = make_runtime(answers_with_the_word).auxiliary.backend
+    model = make_runtime(answers_with_the_word).auxiliary.engine
     assert spent.prompt_tokens == sum(model.count_tokens(request.messages) for request in asked)
 
 
@@ -131,10 +127,11 @@ def test_a_search_goes_on_from_a_compiled_file_and_adds_what_that_one_cost_and_s
 
 def test_the_folder_of_the_search_can_be_read_like_one_over_parameters(asked, questions, tmp_path):
     choose(tmp_path, questions)
-    search = read_search(tmp_path / "search")
-    assert search.start.parameters == {"reader.answer": "start"}
-    assert (search.start.quality, search.chosen.quality) == (0.0, 1.0)
-    assert search.chosen.parameters == {"reader.answer": "1"}
+    lines = [json.loads(line) for line in (tmp_path / "search/trials.jsonl").read_text().splitlines()]
+    [chosen] = [line for line in lines if line["chosen"]]
+    assert lines[0]["parameters"] == {"reader.answer": "start"}
+    assert (lines[0]["quality"], chosen["quality"]) == (0.0, 1.0)
+    assert chosen["parameters"] == {"reader.answer": "1"}
     assert (tmp_path / "search/search.html").exists()
     full = json.loads((tmp_path / "search/prompts.json").read_text())
     assert MAGIC in full["reader.answer"]["1"]["instructions"]

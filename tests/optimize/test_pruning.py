@@ -1,4 +1,4 @@
-"""Questions in slices, and when a trial is given up after one."""
+"""SlicedQuestions in slices, and when a trial is given up after one."""
 
 from __future__ import annotations
 
@@ -10,18 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from optimize.development import workload_of
-from optimize.pruning import FEWEST, expected, is_beaten
-from optimize.questions import Questions
+from optimize.parameters.trial import FEWEST, SlicedQuestions, expected, is_beaten
 from tests.optimize.parameter_world import make_examples, make_trial
 
 N = 60
-questions = Questions.sliced(make_examples(N), 3)
+questions = SlicedQuestions.sliced(make_examples(N), 3)
 
 
 @given(count=st.integers(1, 50), workloads=st.integers(1, 3), slices=st.integers(1, 5))
 def test_every_question_is_in_one_slice_and_each_slice_has_its_part_of_every_workload(count, workloads, slices):
     examples = make_examples(count, tuple("abc"[:workloads]))
-    found = Questions.sliced(examples, slices)
+    found = SlicedQuestions.sliced(examples, slices)
     parts = found.slices()
     assert sorted(e.query.position for part in parts for e in part) == list(range(count))
     assert [e for part in parts for e in part] == list(found.examples)
@@ -32,7 +31,7 @@ def test_every_question_is_in_one_slice_and_each_slice_has_its_part_of_every_wor
 
 
 def test_the_mean_is_over_workloads():
-    found = Questions.sliced(make_examples(6, ("a", "b", "b")), 1)
+    found = SlicedQuestions.sliced(make_examples(6, ("a", "b", "b")), 1)
     values = [1.0 if workload_of(e) == "a" else 0.25 for e in found.examples]
     assert found.mean(values) == pytest.approx(0.625)
     assert found.means(values) == {"a": 1.0, "b": 0.25}
@@ -69,7 +68,7 @@ def test_it_is_compared_on_the_questions_that_it_was_asked():
 
 
 def test_questions_of_one_document_give_nothing_to_judge_by():
-    one_document = Questions.sliced(make_examples(N, cluster="paper"), 3)
+    one_document = SlicedQuestions.sliced(make_examples(N, cluster="paper"), 3)
     pick = make_trial(0, [1.0] * N, [1.0] * N)
     assert not is_beaten([0.0] * 20, pick, one_document)
 

@@ -8,14 +8,14 @@ from dataclasses import replace
 
 import pytest
 
-from optimize import search as search_module
-from optimize.questions import Questions
-from optimize.sampling import propose
-from optimize.search import Objective, ParameterSearch
-from optimize.space import Choice, Real, Space, Whole
-from optimize.study import open_study
+from optimize.parameters import search as search_module
+from optimize.parameters.sampling import propose
+from optimize.parameters.search import Objective, ParameterSearch
+from optimize.parameters.study import open_study
+from optimize.parameters.trial import SlicedQuestions
 from programs.errors import InputError
-from programs.methods.contender import Contender
+from programs.methods.space import Choice, Real, Space, Whole
+from programs.selection.configured import ConfiguredMethod
 from programs.workloads.longbench import load_longbench
 from tests.optimize.parameter_world import make_examples, make_trial, write_longbench
 from tests.support.runs import scripted_runtime
@@ -43,10 +43,10 @@ def found(examples, tmp_path):
 
     def run(trials=12, seed=0, folder="search", parameters=PARAMETERS, quality="title_mention", told=None, slices=3):
         heard = []
-        questions = Questions.sliced(examples, slices)
+        questions = SlicedQuestions.sliced(examples, slices)
         space = Space.fit(parameters, SETTINGS)
         search = ParameterSearch(
-            Contender("vanilla", SETTINGS),
+            ConfiguredMethod("vanilla", SETTINGS),
             space,
             questions,
             Objective(quality, "ret"),
@@ -95,7 +95,7 @@ def test_a_search_that_is_gone_on_with_is_one_that_never_stopped(found, stops):
 
 def test_it_finds_what_the_preset_misses(found):
     chosen, trials = found(trials=20)
-    questions = Questions.sliced(make_examples(24), 3)
+    questions = SlicedQuestions.sliced(make_examples(24), 3)
     assert questions.mean(chosen.quality) > questions.mean(trials[0].quality) + 0.1
 
 
@@ -110,9 +110,9 @@ def test_trials_that_are_beaten_are_given_up_after_a_slice(found):
 def test_settings_that_were_tried_are_not_measured_again(found, monkeypatch):
     measured = []
 
-    def counting(contender, *arguments, **options):
-        measured.append(contender.settings)
-        return search_module_measure(contender, *arguments, **options)
+    def counting(configured, *arguments, **options):
+        measured.append(configured.settings)
+        return search_module_measure(configured, *arguments, **options)
 
     search_module_measure = search_module.measure
     monkeypatch.setattr(search_module, "measure", counting)
@@ -133,10 +133,15 @@ def test_settings_that_do_not_go_together_are_a_failed_trial_and_the_search_goes
 
 def test_a_preset_that_can_not_run_is_an_error_and_no_trial(examples, tmp_path):
     broken = small_settings(tam={"region_tokens": 8, "overlap_tokens": 8})
-    questions = Questions.sliced(examples, 3)
+    questions = SlicedQuestions.sliced(examples, 3)
     space = Space.fit([Whole("vanilla.k", 1, 3)], broken)
     search = ParameterSearch(
-        Contender("vanilla", broken), space, questions, Objective("title_mention", "ret"), scripted_runtime(broken), 0
+        ConfiguredMethod("vanilla", broken),
+        space,
+        questions,
+        Objective("title_mention", "ret"),
+        scripted_runtime(broken),
+        0,
     )
     with open_study(tmp_path, ABOUT, {}, space, questions) as study:
         with pytest.raises(InputError, match="must be at least 0"):
@@ -212,7 +217,7 @@ def test_a_file_in_the_place_of_the_folder_is_said(found, tmp_path):
 
 
 def test_a_folder_in_use_is_refused(found, examples, tmp_path):
-    questions, space = Questions.sliced(examples, 3), Space.fit(PARAMETERS, SETTINGS)
+    questions, space = SlicedQuestions.sliced(examples, 3), Space.fit(PARAMETERS, SETTINGS)
     with (
         open_study(tmp_path / "search", ABOUT, {}, space, questions),
         pytest.raises(InputError, match="another process is searching"),
@@ -231,7 +236,7 @@ def test_a_folder_in_use_is_refused(found, examples, tmp_path):
 )
 def test_a_folder_of_another_search_is_refused_and_left_as_it_is(found, examples, tmp_path, other, message):
     about = {**ABOUT, "space": {}, "development": "these"}
-    questions, space = Questions.sliced(examples, 3), Space.fit(PARAMETERS, SETTINGS)
+    questions, space = SlicedQuestions.sliced(examples, 3), Space.fit(PARAMETERS, SETTINGS)
     with open_study(tmp_path / "search", about, {}, space, questions):
         pass
     before = (tmp_path / "search" / "search.json").read_bytes()
@@ -250,7 +255,7 @@ def test_more_trials_may_be_asked_for_later(found, tmp_path):
 
 
 def test_proposals_hang_on_the_seed_the_number_and_the_trials_before_alone():
-    questions = Questions.sliced(make_examples(4), 1)
+    questions = SlicedQuestions.sliced(make_examples(4), 1)
     space = Space.fit([Real("retriever.minimum", 0.0, 1.0), Choice("navigation.chain", (False, True))], SETTINGS)
     before = []
     for number in range(15):

@@ -10,19 +10,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from optimize.measure import measure
-from optimize.sampling import distributions
+from optimize.parameters.sampling import distributions
 from optimize.shared_indexes import SharedIndexes
-from optimize.space import Choice, Filling, Near, Parameter, Real, Space, Whole, value_at
-from optimize.spaces import SPACES, space_of
+from optimize.spaces import space_of
 from programs.errors import InputError
-from programs.methods.contender import Contender
-from programs.methods.registry import METHODS
-from programs.models.rehearsal import FILLER, rehearsed
+from programs.methods.registry import specs
+from programs.methods.space import Choice, Filling, Near, Parameter, Real, Space, Whole, value_at
+from programs.models.engines.dry_run import FILLER, rehearsed
+from programs.selection.configured import ConfiguredMethod
 from programs.settings import load_settings, preset_names
 from programs.workloads.query import Example, Query, Reference
 from tests.support.runs import ASKS_MODELS, scripted_runtime
 from tests.support.worlds import make_collection, small_settings
 
+SPACES = {name: one.space for name, one in specs().items()}
 PARAMETERS = [(method, parameter) for method, space in SPACES.items() for parameter in space]
 
 
@@ -36,7 +37,7 @@ def draws(space, end):
 
 
 def test_every_method_has_a_space():
-    assert list(SPACES) == list(METHODS)
+    assert all(SPACES.values())
 
 
 @pytest.mark.parametrize(("method", "parameter"), PARAMETERS, ids=name_of)
@@ -170,7 +171,7 @@ def test_what_is_marked_online_changes_no_index(method):
     online = [parameter for parameter in space.parameters if parameter.online]
     assert online
     varied = Space.fit(online, settings)
-    low, high = (Contender(method, varied.applied(varied.settings_of(draws(varied, end)))) for end in (0, 1))
+    low, high = (ConfiguredMethod(method, varied.applied(varied.settings_of(draws(varied, end)))) for end in (0, 1))
     shared = SharedIndexes(examples, varied.online)
     runtime = scripted_runtime(settings, script=says_words_of_the_prompt)
     first = measure(low, runtime, examples, indexes=shared.trial(low))

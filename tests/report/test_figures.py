@@ -12,11 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metrics.significance import Interval
+from programs.report.component_figures import index_panel, mars_panel, memory_panel
 from programs.report.figure_style import style
-from programs.report.figures import write_figures
+from programs.report.figures import Point, frontier, panels, quality_figure, write_figures
 from programs.report.names import LONGBENCH
-from programs.report.profile_figure import index_panel, mars_panel, memory_panel
-from programs.report.quality_figure import Point, frontier, panels, quality_figure
 from programs.report.results import Results
 
 POINTS = st.lists(st.tuples(st.floats(0.1, 100), st.floats(0, 1)), min_size=1, max_size=12)
@@ -125,5 +124,5 @@ def test_nothing_to_draw_is_no_file(made, tmp_path):
 
 
 def test_a_report_without_figures_does_not_load_matplotlib():
-    code = "import sys, programs.report.figures, programs.report.run_tables; sys.exit('matplotlib' in sys.modules)"
+    code = "import sys, programs.commands.analysis, programs.commands.funnel; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metrics.funnel import STAGES
+from programs.report.component_figures import bar, funnel_figure
 from programs.report.figure_style import save, style
-from programs.report.funnel_figure import bar, funnel_figure
 from tests.report.funnels import a_funnel
 
 FURTHEST = st.lists(st.sampled_from(STAGES), min_size=1).map(tuple)

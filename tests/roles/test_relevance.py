@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from programs.errors import ModelUnavailable
-from programs.roles.relevance import SMOOTHING, by_headings, by_names, reciprocal, relevance
+from programs.roles.relevance import SMOOTHING, by_fusion, by_headings, by_names, reciprocal
 from programs.roles.retriever import Retriever, region_records
 from programs.tam.headings import Headings
 from tests.roles.test_roles import nodes_about, propose, turn
@@ -30,7 +30,7 @@ def test_a_fused_score_lies_between_0_and_1():
     lens = nodes_about(turn(), "observatory")[0]
     view = turn((lens,), **FUSION)
 
-    assert all(0 < score <= 1 for score in relevance(view, region_records(view)))
+    assert all(0 < score <= 1 for score in by_fusion(view, region_records(view)))
 
 
 def test_what_shares_a_name_with_the_best_is_lifted_and_what_shares_none_is_not():
@@ -63,4 +63,4 @@ def test_fusion_without_a_cross_encoder_says_what_is_missing():
     object.__setattr__(view.tools, "cross_encoder", None)
 
     with pytest.raises(ModelUnavailable, match="'fusion'"):
-        relevance(view, region_records(view))
+        by_fusion(view, region_records(view))

@@ -9,11 +9,10 @@ import pytest
 
 from programs.errors import InputError, ModelUnavailable
 from programs.models.adapter import TemplateAdapter
-from programs.models.backend import Capabilities
+from programs.models.engines.engine import Capabilities
 from programs.models.language_model import LanguageModel
 from programs.models.ledger import Ledger
 from programs.models.runtime import Runtime, check_capabilities
-from programs.models.scripted import HashedEncoder, OverlapCrossEncoder, ScriptedBackend
 from programs.roles.navigator import Navigator, chained, goals_of
 from programs.roles.retriever import Retriever
 from programs.roles.verifier import Verifier
@@ -21,6 +20,7 @@ from programs.roles.view import View
 from programs.settings import load_settings
 from programs.state import Role, State, VerdictLabel
 from signatures.planner import Plan
+from tests.support.scripted import HashedEncoder, OverlapCrossEncoder, ScriptedEngine
 from tests.support.scripts import RoleScript
 from tests.support.worlds import make_world, small_settings
 
@@ -183,7 +183,7 @@ def test_scorers_can_be_mixed_by_weight():
     assert propose(Navigator(), view)
 
 
-class Unable(ScriptedBackend):
+class Unable(ScriptedEngine):
     @property
     def capabilities(self):
         return Capabilities(schema=self.model != "no-schema", prompt_logprobs=False, context_length=4096)

@@ -7,17 +7,17 @@ from contextlib import contextmanager
 
 import pytest
 
-from programs.models.backend import ChatMessage, ChatRequest
+from programs.models.engines.engine import ChatMessage, ChatRequest
+from programs.models.engines.server import ServerEngine
 from programs.models.language_model import LanguageModel
 from programs.models.runtime import Runtime
-from programs.models.scripted import HashedEncoder, OverlapCrossEncoder
-from programs.models.server import ServerBackend
 from programs.runner.evaluate import evaluate
 from programs.runner.execute import EngineGone
 from programs.runner.folder import RunFolder
 from programs.runner.scoring import score_tables
 from tests.support.endpoint import Endpoint, breaks_off, closes, completion, junk, other_shape, send, served, status
 from tests.support.runs import ASKS_MODELS, make_evaluation, opinions, records_of
+from tests.support.scripted import HashedEncoder, OverlapCrossEncoder
 from tests.support.worlds import small_settings
 
 HANG = 0.4
@@ -52,11 +52,11 @@ def runtime_on(schedule, retries=1):
     endpoint = Endpoint(models=lambda handler, body: send(handler, {"data": [{"id": "tiny", "max_model_len": 8192}]}))
     endpoint.answers = [play]
     with served(endpoint):
-        backend = ServerBackend(endpoint.url, "tiny", timeout=HANG, retries=retries, context=8192)
-        model = LanguageModel(backend)
+        engine = ServerEngine(endpoint.url, "tiny", timeout=HANG, retries=retries, context=8192)
+        model = LanguageModel(engine)
         settings = small_settings(**ASKS_MODELS)
         yield Runtime(settings, model, model, HashedEncoder(), OverlapCrossEncoder())
-        backend.close()
+        engine.close()
 
 
 def check_every_query_is_there_once(folder, methods):

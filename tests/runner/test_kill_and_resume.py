@@ -124,4 +124,4 @@ def test_I8_no_call_that_was_answered_before_the_kill_is_made_again(tmp_path):
             evaluate(evaluation, manifest, scripted_runtime(script=dies_after(limit)), tmp_path / "run", resume=True)
     evaluate(evaluation, manifest, scripted_runtime(script=dies_after(-1)), tmp_path / "run", resume=True)
     assert records_of(tmp_path / "run") == records_of(tmp_path / "whole")
-    assert asked == whole.reader.backend.requests
+    assert asked == whole.reader.engine.requests

@@ -8,14 +8,14 @@ import threading
 import pytest
 
 from programs.errors import InputError
-from programs.methods.compiled import Compiled
-from programs.methods.contender import Contender
 from programs.runner.estimate import estimate, spread
 from programs.runner.evaluate import evaluate
 from programs.runner.evaluation import Evaluation, hashes
 from programs.runner.execute import Lanes
 from programs.runner.folder import OpenRun, RunFolder
 from programs.runner.scoring import score_tables
+from programs.selection.compiled import Compiled
+from programs.selection.configured import ConfiguredMethod
 from programs.workloads.manifest import DevManifest, LockedManifest, differences, read_manifest
 from tests.support.runs import ASKS_MODELS, make_evaluation, make_workload, opinions, records_of, scripted_runtime
 from tests.support.worlds import small_settings
@@ -106,7 +106,7 @@ def test_a_finished_run_taken_up_again_asks_nobody_anything(tmp_path):
     first = evaluate(evaluation, manifest, scripted_runtime(), tmp_path)
     runtime = scripted_runtime()
     again = evaluate(evaluation, manifest, runtime, tmp_path, resume=True)
-    assert runtime.reader.backend.requests == []
+    assert runtime.reader.engine.requests == []
     assert again == first
 
 
@@ -184,11 +184,11 @@ def SlowRuntime(script):
     """A scripted engine that does not hold its lock while it answers."""
     runtime = scripted_runtime()
 
-    class Unlocked(type(runtime.reader.backend)):
+    class Unlocked(type(runtime.reader.engine)):
         def _answer(self, request):
             return script(request)
 
-    runtime.reader.metered.backend.__class__ = Unlocked
+    runtime.reader.metered.engine.__class__ = Unlocked
     return runtime
 
 
@@ -233,21 +233,21 @@ def test_a_compiled_program_brings_its_parameters_and_its_prompts(tmp_path):
         parameters={"vanilla.k": 1},
         prompts={"reader.answer": {"instructions": instruction}},
     )
-    evaluation = Evaluation(make_workload(queries=2), (Contender("vanilla", settings, compiled),))
+    evaluation = Evaluation(make_workload(queries=2), (ConfiguredMethod("vanilla", settings, compiled),))
     runtime = scripted_runtime(settings)
     evaluate(evaluation, evaluation.manifest(), runtime, tmp_path)
     assert all(len(record["evidence"]) == 1 for record in records_of(tmp_path))
-    assert runtime.reader.backend.requests[0].messages[0].content.startswith(instruction)
+    assert runtime.reader.engine.requests[0].messages[0].content.startswith(instruction)
     assert evaluation.manifest().methods[0].compiled == compiled.digest
 
 
 def test_methods_that_would_read_different_amounts_of_evidence_are_not_compared():
-    contenders = [
-        Contender(name, small_settings(lifecycle={"reader_budget": budget}))
+    methods = [
+        ConfiguredMethod(name, small_settings(lifecycle={"reader_budget": budget}))
         for name, budget in (("vanilla", 64), ("dosrag", 32))
     ]
     with pytest.raises(InputError, match=r"vanilla 64, dosrag 32 .*--set lifecycle.reader_budget=32"):
-        Evaluation(make_workload(queries=2), tuple(contenders))
+        Evaluation(make_workload(queries=2), tuple(methods))
 
 
 def test_an_estimate_asks_no_model_and_bounds_what_the_run_then_spends(tmp_path):
@@ -255,7 +255,7 @@ def test_an_estimate_asks_no_model_and_bounds_what_the_run_then_spends(tmp_path)
     evaluation = make_evaluation("staterag,vanilla", settings, queries=12, collections=12)
     runtime = scripted_runtime(settings)
     estimates = estimate(evaluation, runtime, sample=12)
-    assert runtime.reader.backend.requests == []
+    assert runtime.reader.engine.requests == []
     evaluate(evaluation, evaluation.manifest(), runtime, tmp_path)
     tables = {table.method: table for table in score_tables(RunFolder(tmp_path))}
     for found in estimates:

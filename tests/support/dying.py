@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from programs.models.backend import ChatRequest
+from programs.models.engines.engine import ChatRequest
 
 Script = Callable[[ChatRequest], str]
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from programs.models.wire import schema_probe
+from programs.models.engines.wire import schema_probe
 
 MODELS = {"data": [{"id": "tiny", "max_model_len": 256}, {"id": "other"}]}
 PATIENCE = {"hangs": 1.0}

@@ -8,15 +8,15 @@ import re
 from pathlib import Path
 from typing import Any
 
-from programs.methods.contender import Contender
-from programs.models.backend import ChatRequest
+from programs.models.engines.engine import ChatRequest
 from programs.models.language_model import LanguageModel
 from programs.models.runtime import Runtime
-from programs.models.scripted import HashedEncoder, OverlapCrossEncoder, ScriptedBackend
 from programs.runner.evaluation import Evaluation
+from programs.selection.configured import ConfiguredMethod
 from programs.settings import Settings
 from programs.workloads.query import Example, Query, Reference
 from programs.workloads.registry import Workload
+from tests.support.scripted import HashedEncoder, OverlapCrossEncoder, ScriptedEngine
 from tests.support.scripts import grade_all
 from tests.support.worlds import TOPICS, make_collection, small_settings
 
@@ -69,13 +69,13 @@ def make_workload(queries: int = 30, collections: int = 6, name: str = "test") -
 
 
 def scripted_runtime(settings: Settings | None = None, latency: float = 0.0, script: Any = opinions) -> Runtime:
-    model = LanguageModel(ScriptedBackend(script, parameters=1000, latency=latency))
+    model = LanguageModel(ScriptedEngine(script, parameters=1000, latency=latency))
     return Runtime(settings or small_settings(**ASKS_MODELS), model, model, HashedEncoder(), OverlapCrossEncoder())
 
 
 def make_evaluation(methods: str = "staterag", settings: Settings | None = None, **workload: Any) -> Evaluation:
     chosen = settings or small_settings(**ASKS_MODELS)
-    return Evaluation(make_workload(**workload), tuple(Contender(name, chosen) for name in methods.split(",")))
+    return Evaluation(make_workload(**workload), tuple(ConfiguredMethod(name, chosen) for name in methods.split(",")))
 
 
 def without_times(value: Any) -> Any:

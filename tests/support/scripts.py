@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from programs.models.backend import ChatRequest
+from programs.models.engines.engine import ChatRequest
 
 OPENINGS = {
     "planner": "You are the Planner",
@@ -22,7 +22,7 @@ PLAN = json.dumps({"objective": "find the lens", "targets": ["observatory lens d
 
 
 class RoleScript:
-    """A script for `ScriptedBackend`: a completion, or a function of the request, for each role. Keeps every request."""
+    """A script for `ScriptedEngine`: a completion, or a function of the request, for each role. Keeps every request."""
 
     def __init__(self, **answers: Any) -> None:
         self.answers: dict[str, Any] = {

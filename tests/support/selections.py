@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from optimize.development import Development, open_development
-from programs.methods.compiled import Choice, Compiled, Interval, Spent, write_compiled
-from programs.models.entry import model_entries
+from programs.models.identity import model_identities
+from programs.selection.compiled import Choice, Compiled, Interval, Spent, write_compiled
 from programs.settings import load_settings
 from tests.workloads.files import write_rows
 
@@ -54,7 +54,7 @@ def compiled_on(development: Development, method: str = "vanilla", trials: int =
         validation=len(development.validation),
         seen=development.seen,
         scores={WORKLOAD: {"title_mention": Interval(mean=0.5, n=len(development.validation))}},
-        models=model_entries(load_settings("tiny")),
+        models=model_identities(load_settings("tiny")),
         spent=Spent(trials=trials, queries=8, prompt_tokens=100, completion_tokens=10, seconds=1.0),
     )
     return Compiled(**{"method": method, "preset": "tiny", "choice": choice, **changes})

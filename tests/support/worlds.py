@@ -12,13 +12,13 @@ from programs.documents.collection import Collection, Source
 from programs.memory.pool import Pool, QueryMemory
 from programs.models.language_model import LanguageModel
 from programs.models.ledger import Ledger
-from programs.models.scripted import HashedEncoder, OverlapCrossEncoder, ScriptedBackend
 from programs.roles.view import Tools, View
-from programs.settings import Settings, load_settings
+from programs.settings import Settings, load_settings, settings_from
 from programs.state import OPERATORS, Role
 from programs.tam.abstract import LeadAbstractor
 from programs.tam.build import build_graph
 from programs.tam.graph import TypedGraph
+from tests.support.scripted import HashedEncoder, OverlapCrossEncoder, ScriptedEngine
 
 TOPICS = (
     "harbour ferry pier tide",
@@ -51,12 +51,12 @@ def small_settings(**branches: dict[str, Any]) -> Settings:
     base["reader"] |= {"engine": "scripted"}
     for name, values in branches.items():
         base[name] = {**base[name], **values}
-    return Settings.model_validate(base)
+    return settings_from(base)
 
 
 @dataclass
 class World:
-    """One query's surroundings."""
+    """One query's environment."""
 
     settings: Settings
     collection: Collection
@@ -89,7 +89,7 @@ def make_world(settings: Settings | None = None, collection: Collection | None =
     collection = collection or make_collection()
     encoder = HashedEncoder()
     graph = build_graph(collection, encoder, LeadAbstractor(encoder, settings.tam.child_tokens), settings)
-    model = LanguageModel(ScriptedBackend(script or (lambda request: "an answer")))
+    model = LanguageModel(ScriptedEngine(script or (lambda request: "an answer")))
     return World(settings, collection, graph, encoder, Pool("test", None, settings.memory), model)
 
 

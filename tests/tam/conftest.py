@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from programs.documents.collection import Collection, Source
-from programs.models.encoder import Span, Vectors
+from programs.models.encoders.encoder import Span, Vectors
 from programs.settings import EncoderSettings, NavigationSettings, Settings, TamSettings
 from programs.tam.abstract import LeadAbstractor
 from programs.tam.build import build_graph

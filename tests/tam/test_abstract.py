@@ -6,7 +6,7 @@ import dspy
 import pytest
 
 from programs.models.adapter import TemplateAdapter
-from programs.models.backend import Capabilities, Completion, TransportFault
+from programs.models.engines.engine import Capabilities, Completion, TransportFault
 from programs.models.language_model import LanguageModel
 from programs.models.ledger import Ledger, Phase
 from programs.state import NodeType

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from programs.models.onnx_encoder import OnnxEncoder
+from programs.models.encoders.onnx_encoder import OnnxEncoder
 from programs.settings import NavigationSettings, TamSettings, load_settings
 from programs.tam.abstract import LeadAbstractor
 from programs.tam.build import build_graph

@@ -21,8 +21,8 @@ from pathlib import Path
 
 import httpx
 
-from programs.models.verified import cache_folder
-from programs.models.weights import fetch
+from programs.models.weights.fetch import fetch
+from programs.models.weights.verified import cache_folder
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -33,7 +33,7 @@ PATIENCE = 900.0
 # These come with vLLM as builds for accelerators, and where there is none they break the import of transformers.
 UNWANTED = ("torchvision", "torchaudio", "torchcodec")
 # A small model left free to write white space between JSON tokens may write nothing else until its tokens are spent.
-COMPACT_JSON = {"backend": "guidance", "disable_any_whitespace": True}
+COMPACT_JSON = {"engine": "guidance", "disable_any_whitespace": True}
 
 
 def main() -> int:

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from programs.documents.collection import Collection, Source
-from programs.workloads import seen
+from programs.workloads import hashes as seen
+from programs.workloads.hashes import SeenHashes, letters, seen_of, text_hash
 from programs.workloads.query import Query
-from programs.workloads.seen import Seen, letters, seen_of, text_hash
 
 WORDS = st.text(st.characters(codec="utf-8"), max_size=30)
 FILLING = st.text(st.sampled_from(" \t\r\n.,;:!?-_'\"()[]/\u00a0\u200b\u2014\u2026"), max_size=3)
@@ -57,7 +57,7 @@ def test_what_was_seen_is_met_by_its_question_or_by_one_of_its_sources():
     assert saw.meets(met) == ["same question", "one source"]
     parted = saw.met(seen.hashed(met))
     assert (parted.questions, parted.sources) == (("same question",), ("one source",))
-    assert Seen().meets(met) == []
+    assert SeenHashes().meets(met) == []
 
 
 def test_blank_sources_are_nothing_that_was_seen():
@@ -79,11 +79,11 @@ HASHES = st.lists(st.from_regex(r"[0-9a-f]{16}", fullmatch=True), max_size=5)
 
 @given(HASHES, HASHES)
 def test_it_is_written_as_two_texts_and_read_back_the_same(questions, sources):
-    saw = Seen(questions=questions, sources=sources)
+    saw = SeenHashes(questions=questions, sources=sources)
     assert list(saw.questions) == sorted(questions)
     assert '"questions":"' in saw.model_dump_json()
-    assert Seen.model_validate_json(saw.model_dump_json()) == saw
-    assert Seen.model_validate(saw.model_dump(mode="json")) == saw
+    assert SeenHashes.model_validate_json(saw.model_dump_json()) == saw
+    assert SeenHashes.model_validate(saw.model_dump(mode="json")) == saw
 
 
 def test_the_sources_of_a_collection_are_hashed_once_for_all_its_questions(monkeypatch):

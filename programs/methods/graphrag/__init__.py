@@ -4,3 +4,30 @@ Where it differs from version 3.1.2: completions are JSON held to a schema inste
 cut by the encoder's tokens; the hierarchy of communities is igraph's Leiden applied again to what is too large, which
 is not bit-equal to graspologic's; the last answering call is the shared reader's.
 """
+
+from __future__ import annotations
+
+from programs.methods.graphrag.settings import GraphragSettings
+from programs.methods.space import Choice, Real, Whole
+from programs.methods.spec import MethodSpec
+
+SPEC = MethodSpec(
+    name="graphrag",
+    label="GraphRAG",
+    program="programs.methods.graphrag.program:GraphRAG",
+    settings=GraphragSettings,
+    space=(
+        Choice("graphrag.chunk_tokens", (300, 600, 900, 1200), index_calls=True),
+        Choice("graphrag.chunk_overlap", (0, 50, 100), index_calls=True),
+        Whole("graphrag.gleanings", 0, 1, index_calls=True),
+        Whole("graphrag.cluster_size", 5, 20, index_calls=True),
+        Whole("graphrag.top_entities", 4, 20, online=True),
+        Whole("graphrag.top_relationships", 2, 20, online=True),
+        Whole("graphrag.community_level", 0, 3, online=True),
+        Real("graphrag.text_unit_share", 0.3, 0.8, online=True),
+        Real("graphrag.community_share", 0.0, 0.2, online=True),
+        Real("graphrag.entity_share", 0.2, 0.8, online=True),
+    ),
+    place=7,
+    printed=4,
+)

@@ -8,8 +8,8 @@ from typing import Any
 
 import dspy
 
-from programs.methods.program import QueryRun
-from programs.methods.room import head, room
+from programs.methods.base import QueryRun
+from programs.methods.prompt_room import head, room
 from programs.models.runtime import Runtime
 
 
@@ -32,7 +32,7 @@ class Asking:
 
     def completion(self, most: int) -> int:
         """Bound a completion to half the context, so that some input always fits."""
-        return min(most, self.runtime.auxiliary.backend.capabilities.context_length // 2)
+        return min(most, self.runtime.auxiliary.engine.capabilities.context_length // 2)
 
     def room(self, wanted: int, completion: int) -> int:
         """Give how many of the encoder tokens that an input wants fit beside a completion."""

@@ -15,8 +15,8 @@ from typing import Any
 
 import igraph
 
-from programs.baseline_settings.graphrag import GraphragSettings
 from programs.methods.graphrag.knowledge import Community
+from programs.methods.graphrag.settings import GraphragSettings
 
 Edge = tuple[int, int, float]
 _generator = threading.Lock()

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import dspy
 
-from programs.baseline_settings.graphrag import GraphragSettings
 from programs.methods.graphrag.asking import Asking
 from programs.methods.graphrag.knowledge import Entity, EntityGraph, Relationship
 from programs.methods.graphrag.merge import Merged
+from programs.methods.graphrag.settings import GraphragSettings
 from signatures.baselines.graphrag import SummariseDescriptions
 
 

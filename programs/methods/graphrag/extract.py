@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import dspy
 
-from programs.baseline_settings.graphrag import GraphragSettings
 from programs.methods.graphrag.asking import Asking
+from programs.methods.graphrag.settings import GraphragSettings
 from signatures.baselines.graphrag import ExtractGraph, FindMissed, FoundGraph
 
 FOUND = 400

@@ -11,9 +11,9 @@ from typing import Any
 
 import dspy
 
-from programs.baseline_settings.graphrag import GraphragSettings
 from programs.methods.graphrag.asking import Asking
 from programs.methods.graphrag.knowledge import KnowledgeIndex
+from programs.methods.graphrag.settings import GraphragSettings
 from programs.state import EvidenceRecord
 from signatures.baselines.graphrag import KeyPoint, RatePoints
 

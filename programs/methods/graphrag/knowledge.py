@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from programs.keys import content_key
-from programs.methods.regions import derived_record
-from programs.models.encoder import Vectors
+from programs.content_key import content_key
+from programs.methods.segments import derived_record
+from programs.models.encoders.encoder import Vectors
 from programs.state import EvidenceRecord
-from programs.tam.segment import Region
+from programs.tam.segment import Segment
 from signatures.baselines.graphrag import CommunityReport
 
 
@@ -91,7 +91,7 @@ class EntityGraph:
 class KnowledgeIndex:
     """What both searches look in."""
 
-    units: tuple[Region, ...]
+    units: tuple[Segment, ...]
     graph: EntityGraph
     communities: tuple[Community, ...]
     reports: Mapping[int, CommunityReport]

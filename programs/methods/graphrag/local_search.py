@@ -13,9 +13,9 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from programs.admission import select_budget
-from programs.baseline_settings.graphrag import GraphragSettings
 from programs.methods.graphrag.knowledge import KnowledgeIndex
-from programs.models.encoder import Encoder
+from programs.methods.graphrag.settings import GraphragSettings
+from programs.models.encoders.encoder import Encoder
 from programs.state import EvidenceRecord
 
 

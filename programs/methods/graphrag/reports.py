@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 import dspy
 
-from programs.baseline_settings.graphrag import GraphragSettings
 from programs.methods.graphrag.asking import Asking
 from programs.methods.graphrag.knowledge import Community, EntityGraph
+from programs.methods.graphrag.settings import GraphragSettings
 from signatures.baselines.graphrag import CommunityReport, WriteReport
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from programs.documents.collection import Collection
 from programs.methods.graphrag.knowledge import Community, Entity, EntityGraph, KnowledgeIndex, Relationship
-from programs.methods.regions import addresses, located
+from programs.methods.segments import addresses, located
 from signatures.baselines.graphrag import CommunityReport
 
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import dspy
 
-from programs.baseline_settings.hipporag2 import Hipporag2Settings
-from programs.methods.program import QueryRun
-from programs.methods.room import head
-from programs.models.encoder import Encoder
+from programs.methods.base import QueryRun
+from programs.methods.hipporag2.settings import Hipporag2Settings
+from programs.methods.prompt_room import head
+from programs.models.encoders.encoder import Encoder
 
 Triple = tuple[str, str, str]
 """Subject, relation, object."""

@@ -12,24 +12,24 @@ from programs.documents.collection import Collection
 from programs.methods.hipporag2.openie import Triple
 from programs.methods.hipporag2.phrase_graph import FactBase, PhraseGraph, fact_base, link
 from programs.methods.hipporag2.synonymy import Synonyms
-from programs.methods.regions import RegionCodec, RegionIndex
-from programs.models.encoder import Vectors
+from programs.methods.segments import SegmentCodec, SegmentIndex
+from programs.models.encoders.encoder import Vectors
 
 
 @dataclass(frozen=True)
 class HippoIndex:
     """Passages, facts, and the graph that joins them."""
 
-    passages: RegionIndex
+    passages: SegmentIndex
     base: FactBase
     fact_vectors: Vectors
     synonyms: Synonyms
     graph: PhraseGraph
 
 
-def assemble(passages: RegionIndex, base: FactBase, fact_vectors: Vectors, synonyms: Synonyms) -> HippoIndex:
+def assemble(passages: SegmentIndex, base: FactBase, fact_vectors: Vectors, synonyms: Synonyms) -> HippoIndex:
     """Make an index of its parts."""
-    return HippoIndex(passages, base, fact_vectors, synonyms, link(base, synonyms, len(passages.regions)))
+    return HippoIndex(passages, base, fact_vectors, synonyms, link(base, synonyms, len(passages.segments)))
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,8 @@ class HippoCodec:
     collection: Collection
 
     def save(self, index: HippoIndex, folder: Path) -> None:
-        """Write the regions' files, triples.json, fact_vectors.npy, synonyms.npy and cosines.npy."""
-        RegionCodec(self.collection).save(index.passages, folder)
+        """Write the segments' files, triples.json, fact_vectors.npy, synonyms.npy and cosines.npy."""
+        SegmentCodec(self.collection).save(index.passages, folder)
         (folder / "triples.json").write_text(json.dumps(index.base.triples, ensure_ascii=False), encoding="utf-8")
         np.save(folder / "fact_vectors.npy", index.fact_vectors, allow_pickle=False)
         np.save(folder / "synonyms.npy", index.synonyms.pairs, allow_pickle=False)
@@ -52,7 +52,7 @@ class HippoCodec:
         triples: list[list[Triple]] = [[(s, relation, o) for s, relation, o in passage] for passage in stored]
         pairs, cosines = (np.load(folder / name, allow_pickle=False) for name in ("synonyms.npy", "cosines.npy"))
         return assemble(
-            RegionCodec(self.collection).load(folder),
+            SegmentCodec(self.collection).load(folder),
             fact_base(triples),
             np.load(folder / "fact_vectors.npy", allow_pickle=False),
             Synonyms(pairs, cosines),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from programs.models.encoder import Vectors
+from programs.models.encoders.encoder import Vectors
 from programs.progress import report
 
 BLOCK = 512

@@ -22,8 +22,8 @@ from sklearn.neighbors import NearestNeighbors  # type: ignore[import-untyped]
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 from umap import UMAP  # type: ignore[import-untyped]
 
-from programs.baseline_settings.raptor import RaptorSettings
-from programs.models.encoder import Vectors
+from programs.methods.raptor.settings import RaptorSettings
+from programs.models.encoders.encoder import Vectors
 
 Cluster = tuple[int, ...]
 Indices = npt.NDArray[np.int64]

@@ -1,4 +1,4 @@
-"""Regions of whole sentences, as many as fit, with exact offsets."""
+"""Segments of whole sentences, as many as fit, with exact offsets."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ import numpy as np
 
 from programs.documents.collection import Collection, Source
 from programs.documents.sentences import sentence_ends
-from programs.models.encoder import Encoder, Span
-from programs.tam.segment import Region
+from programs.models.encoders.encoder import Encoder, Span
+from programs.tam.segment import Segment
 
 
-def sentence_regions(collection: Collection, encoder: Encoder, tokens: int) -> list[Region]:
-    """Cut every source into regions of at most `tokens` encoder tokens, between sentences where that is possible."""
-    return [region for source in collection.each() for region in _packed(source, encoder, tokens)]
+def sentence_segments(collection: Collection, encoder: Encoder, tokens: int) -> list[Segment]:
+    """Cut every source into segments of at most `tokens` encoder tokens, between sentences where that is possible."""
+    return [segment for source in collection.each() for segment in _packed(source, encoder, tokens)]
 
 
-def _packed(source: Source, encoder: Encoder, tokens: int) -> Iterator[Region]:
+def _packed(source: Source, encoder: Encoder, tokens: int) -> Iterator[Segment]:
     spans = encoder.spans(source.text)
     first = 0
     for count in pack(sentence_sizes(source.text, spans), tokens):
         start, end = spans[first][0], spans[first + count - 1][1]
-        yield Region(source.source_id, start, end, source.text[start:end])
+        yield Segment(source.source_id, start, end, source.text[start:end])
         first += count
 
 

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import numpy as np
 
-from programs.baseline_settings.raptor import RaptorSettings
+from programs.content_key import content_key
 from programs.documents.collection import Collection
-from programs.keys import content_key
-from programs.methods.regions import addresses, derived_record, located
-from programs.models.encoder import Encoder, Vectors
+from programs.methods.raptor.settings import RaptorSettings
+from programs.methods.segments import addresses, derived_record, located
+from programs.models.encoders.encoder import Encoder, Vectors
 from programs.state import EvidenceRecord
-from programs.tam.segment import Region
+from programs.tam.segment import Segment
 
 KIND = "summary"
 Summarise = Callable[[Sequence[Sequence[str]]], Sequence[str | None]]
@@ -35,7 +35,7 @@ class Summary:
 class Tree:
     """Nodes are numbered: the leaves in source order, then the summaries, lower layers first."""
 
-    leaves: tuple[Region, ...]
+    leaves: tuple[Segment, ...]
     summaries: tuple[Summary, ...]
     vectors: Vectors
 
@@ -55,13 +55,13 @@ class Tree:
         """Give a node as evidence. A summary names every leaf below it."""
         if node < len(self.leaves):
             return self.leaves[node].record()
-        regions = [self.leaves[leaf] for leaf in self.below(node)]
-        key = content_key(self.text(node), *(region.evidence_id for region in regions))
-        return derived_record(KIND, self.text(node), regions, key)
+        segments = [self.leaves[leaf] for leaf in self.below(node)]
+        key = content_key(self.text(node), *(segment.evidence_id for segment in segments))
+        return derived_record(KIND, self.text(node), segments, key)
 
 
 def grow(
-    leaves: Sequence[Region], encoder: Encoder, settings: RaptorSettings, limit: int, summarise: Summarise
+    leaves: Sequence[Segment], encoder: Encoder, settings: RaptorSettings, limit: int, summarise: Summarise
 ) -> Tree:
     """Cluster and summarise layer on layer, until one is small enough. A cluster that got no summary has no parent."""
     tree = Tree(tuple(leaves), (), encoder.encode_passages([leaf.text for leaf in leaves]))

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import pytest
 
-from programs.models.backend import Backend, ChatRequest
+from programs.models.engines.engine import ChatRequest, Engine
+from programs.models.engines.llama import LlamaEngine
+from programs.models.engines.server import ServerEngine
 from programs.models.language_model import LanguageModel
-from programs.models.llama import LlamaBackend
-from programs.models.scripted import ScriptedBackend
-from programs.models.server import ServerBackend
-from programs.models.weights import fetch
+from programs.models.weights.fetch import fetch
+from tests.support.scripted import ScriptedEngine
 
 SERVER_URL = os.environ.get("STATERAG_VLLM_URL")
 SERVED_MODEL = "smollm2-135m"
@@ -21,8 +21,8 @@ SERVED_MODEL = "smollm2-135m"
 class Subject:
     """An engine, and what may be asked of it."""
 
-    open: Callable[[], Backend]
-    backend: Backend
+    open: Callable[[], Engine]
+    engine: Engine
     model: LanguageModel
     enforces_schema: bool
     exact: bool
@@ -33,17 +33,17 @@ def echo(request: ChatRequest) -> str:
     return "The last message was: " + request.messages[-1].content
 
 
-def open_scripted() -> Backend:
-    return ScriptedBackend(echo, context=512)
+def open_scripted() -> Engine:
+    return ScriptedEngine(echo, context=512)
 
 
-def open_llama() -> Backend:
-    return LlamaBackend(fetch("smollm2-135m"), model="smollm2-135m", context=512)
+def open_llama() -> Engine:
+    return LlamaEngine(fetch("smollm2-135m"), model="smollm2-135m", context=512)
 
 
-def open_server() -> Backend:
+def open_server() -> Engine:
     assert SERVER_URL is not None
-    return ServerBackend(SERVER_URL, SERVED_MODEL, context=512, timeout=300.0)
+    return ServerEngine(SERVER_URL, SERVED_MODEL, context=512, timeout=300.0)
 
 
 OPENERS = {"scripted": open_scripted, "llama": open_llama, "server": open_server}
@@ -57,12 +57,12 @@ PARAMS = [
 @pytest.fixture(scope="session", params=PARAMS)
 def subject(request: pytest.FixtureRequest) -> Iterator[Subject]:
     kind = request.param
-    backend = OPENERS[kind]()
+    engine = OPENERS[kind]()
     yield Subject(
         open=OPENERS[kind],
-        backend=backend,
-        model=LanguageModel(backend, max_tokens=24),
+        engine=engine,
+        model=LanguageModel(engine, max_tokens=24),
         enforces_schema=kind != "scripted",
         exact=kind != "server",
     )
-    backend.close()
+    engine.close()

@@ -9,7 +9,7 @@ import pytest
 from dspy import lm15
 from dspy.lm15 import Config, Message
 
-from programs.models.backend import ChatMessage, ChatRequest, ContextOverflow
+from programs.models.engines.engine import ChatMessage, ChatRequest, ContextOverflow
 from programs.models.ledger import Call, Ledger, Phase
 
 QUESTIONS = [
@@ -74,29 +74,29 @@ def users(*texts: str) -> tuple[ChatMessage, ...]:
 @pytest.mark.parametrize("question", [*QUESTIONS[:2], UNICODE, "special <|im_end|> text <|im_start|>"])
 def test_i9_prompt_tokens_in_the_ledger_are_those_that_the_models_own_tokenizer_counts(subject, question):
     _, call = ask(subject, question, max_tokens=2)
-    assert call.prompt_tokens == subject.backend.count_tokens(users(question))
+    assert call.prompt_tokens == subject.engine.count_tokens(users(question))
 
 
 def test_i9_prompt_tokens_include_the_system_message_and_earlier_turns(subject):
     turns = ("Say one word.", "River.", "Another one.")
     _, call = ask(subject, *turns, system="You answer tersely.", max_tokens=2)
     messages = (ChatMessage("system", "You answer tersely."), *users(*turns))
-    assert call.prompt_tokens == subject.backend.count_tokens(messages)
-    assert call.prompt_tokens > subject.backend.count_tokens(users(*turns[2:]))
+    assert call.prompt_tokens == subject.engine.count_tokens(messages)
+    assert call.prompt_tokens > subject.engine.count_tokens(users(*turns[2:]))
 
 
 @pytest.mark.parametrize("question", QUESTIONS[:2])
 def test_i9_completion_tokens_in_the_ledger_are_those_of_the_completions_text(subject, question):
     text, call = ask(subject, question)
-    with_text = subject.backend.count_tokens(users(question, text, "."))
-    without = subject.backend.count_tokens(users(question, "", "."))
+    with_text = subject.engine.count_tokens(users(question, text, "."))
+    without = subject.engine.count_tokens(users(question, "", "."))
     unseen = call.completion_tokens - (with_text - without)
     assert unseen in (0, 1), "but for the token that ends an answer, every token is in the text"
 
 
 @pytest.mark.parametrize("name", SCHEMAS)
 def test_a_schema_keeps_the_completion_to_it(subject, name):
-    assert subject.backend.capabilities.schema
+    assert subject.engine.capabilities.schema
     if not subject.enforces_schema:
         pytest.skip("the scripted engine declares schemas and lets tests return anything")
     form = {"type": "json_schema", "name": "form", "schema": SCHEMAS[name], "strict": True}
@@ -138,7 +138,7 @@ def test_max_tokens_is_kept_to_and_the_cut_is_recorded(subject):
 
 
 def test_a_prompt_beyond_the_context_is_an_error_that_the_ledger_keeps(subject):
-    assert subject.backend.capabilities.context_length == 512
+    assert subject.engine.capabilities.context_length == 512
     ledger = Ledger("long")
     with ledger.scope("reader", Phase.READER), pytest.raises(dspy.ContextWindowExceededError):
         subject.model("word " * 2000)
@@ -150,17 +150,17 @@ def test_a_prompt_beyond_the_context_is_an_error_that_the_ledger_keeps(subject):
 
 def test_a_prompt_that_leaves_too_little_room_for_its_answer_overflows_too(subject):
     messages = users("word " * 300)
-    room = subject.backend.capabilities.context_length - subject.backend.count_tokens(messages)
+    room = subject.engine.capabilities.context_length - subject.engine.count_tokens(messages)
     assert 0 < room < 300
     with pytest.raises(ContextOverflow, match="1 more than the context of 512"):
-        subject.backend.complete(ChatRequest(messages, max_tokens=room + 1))
+        subject.engine.complete(ChatRequest(messages, max_tokens=room + 1))
 
 
 def test_an_answer_may_fill_the_context_to_its_last_token(subject):
     messages = users("Write a long story about a river that never ends. " * 20)
-    room = subject.backend.capabilities.context_length - subject.backend.count_tokens(messages)
+    room = subject.engine.capabilities.context_length - subject.engine.count_tokens(messages)
     assert room > 0
-    completion = subject.backend.complete(ChatRequest(messages, max_tokens=room))
+    completion = subject.engine.complete(ChatRequest(messages, max_tokens=room))
     assert 0 < completion.completion_tokens <= room
 
 
@@ -178,7 +178,7 @@ def test_calls_are_charged_to_the_query_role_and_phase_in_whose_scope_they_are_m
     ]
     assert [(c.query_id, c.role, c.phase) for c in inner.calls] == [("q2", "abstraction", Phase.INDEX)]
     assert outer.tokens(Phase.READER) == outer.calls[1].prompt_tokens + outer.calls[1].completion_tokens
-    assert {c.model for c in outer.calls} == {subject.backend.model}
+    assert {c.model for c in outer.calls} == {subject.engine.model}
 
 
 def test_four_threads_at_once_give_what_one_after_another_gives(subject):
@@ -192,7 +192,7 @@ def test_four_threads_at_once_give_what_one_after_another_gives(subject):
 
 
 def test_likelihood_prefers_the_plausible_continuation_and_is_metered(subject):
-    if not subject.backend.capabilities.prompt_logprobs:
+    if not subject.engine.capabilities.prompt_logprobs:
         pytest.skip("this engine offers no prompt log-probabilities, and says so")
     ledger = Ledger("q")
     context = "Paris is the capital of France. The capital of France is"
@@ -216,7 +216,7 @@ def test_a_model_copied_for_an_optimiser_shares_the_engine_and_the_meter(subject
 
 
 def test_close_gives_the_engine_back_and_may_be_repeated(subject):
-    backend = subject.open()
-    assert backend.complete(ChatRequest(users("Hi."), max_tokens=2)).completion_tokens > 0
-    backend.close()
-    backend.close()
+    engine = subject.open()
+    assert engine.complete(ChatRequest(users("Hi."), max_tokens=2)).completion_tokens > 0
+    engine.close()
+    engine.close()

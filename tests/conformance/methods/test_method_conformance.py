@@ -8,16 +8,17 @@ from programs.admission import select_budget
 from programs.contract import check_provenance
 from programs.documents.collection import Collection, Source
 from programs.methods.indexes import Indexes
-from programs.methods.registry import METHODS, open_method
-from programs.models.backend import TransportFault
+from programs.methods.registry import specs
+from programs.models.engines.dry_run import rehearsed
+from programs.models.engines.engine import TransportFault
 from programs.models.language_model import LanguageModel
 from programs.models.ledger import Phase
-from programs.models.rehearsal import rehearsed
 from programs.models.runtime import Runtime
-from programs.models.scripted import HashedEncoder, OverlapCrossEncoder, ScriptedBackend
 from programs.record import QueryRecord
+from programs.selection.configured import ConfiguredMethod
 from programs.workloads.query import Query
 from tests.support.runs import ASKS_MODELS, without_times
+from tests.support.scripted import HashedEncoder, OverlapCrossEncoder, ScriptedEngine
 from tests.support.worlds import make_collection, small_settings
 
 READER = "Answer the question"
@@ -59,7 +60,7 @@ def broken_after(calls):
     return script
 
 
-@pytest.fixture(params=METHODS)
+@pytest.fixture(params=specs())
 def name(request):
     return request.param
 
@@ -70,9 +71,9 @@ def settings():
 
 
 def opened(name, settings, script=obedient, indexes=None):
-    model = LanguageModel(ScriptedBackend(script, parameters=1000))
+    model = LanguageModel(ScriptedEngine(script, parameters=1000))
     runtime = Runtime(settings, model, model, HashedEncoder(), OverlapCrossEncoder())
-    return open_method(name, runtime, "test", indexes)
+    return ConfiguredMethod(name, settings).open(runtime, "test", indexes)
 
 
 def asked(program, collection=None, position=0, question=QUESTION) -> QueryRecord:
@@ -81,7 +82,7 @@ def asked(program, collection=None, position=0, question=QUESTION) -> QueryRecor
 
 
 def requests_of(program):
-    return program.runtime.reader.backend.requests
+    return program.runtime.reader.engine.requests
 
 
 def reader_requests(program):
@@ -143,10 +144,10 @@ def test_I4_the_reader_is_shown_the_question_and_the_admitted_evidence_alone(nam
 def test_I9_every_call_is_in_the_ledger_with_the_models_own_counts(name, settings):
     program = opened(name, settings)
     record = asked(program)
-    backend = program.runtime.reader.backend
+    engine = program.runtime.reader.engine
     chats = [call for call in record.calls if call.completion_tokens]
     assert sum(call.prompt_tokens for call in chats) == sum(
-        backend.count_tokens(r.messages) for r in requests_of(program)
+        engine.count_tokens(r.messages) for r in requests_of(program)
     )
     assert len(chats) == len(requests_of(program))
     assert record.tokens.reader + record.tokens.aux + record.tokens.index == sum(call.tokens for call in record.calls)

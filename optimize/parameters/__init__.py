@@ -1,0 +1,1 @@
+"""Chooses the parameters of a method: `python -m optimize.parameters`."""

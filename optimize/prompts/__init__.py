@@ -1,0 +1,1 @@
+"""Chooses the prompts of a method: `python -m optimize.prompts`."""

@@ -1,0 +1,24 @@
+"""Chooses prompts: `python -m optimize.prompts`. See --help for its options."""
+
+from __future__ import annotations
+
+from optimize.options import PromptRequest, command_of
+from programs.commands.terminal import open_models, plain_errors
+
+HELP = """Choose the prompts of a method on development questions, and write them to a compiled file.
+
+Run the same command again to go on with a search that was stopped: what was answered is not asked again.
+"""
+
+
+def search(request: PromptRequest) -> None:
+    with plain_errors():
+        from optimize.prompts.run import run_search
+
+        run_search(request, open_models)
+
+
+app = command_of(PromptRequest, search, HELP)
+
+if __name__ == "__main__":
+    app()

@@ -1,0 +1,1 @@
+"""What `import staterag` gives. The command line comes in through the same functions."""

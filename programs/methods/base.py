@@ -1,0 +1,242 @@
+"""What all methods have in common: a DSPy program that opens a ledger, does its work, and gives the query's record.
+
+Models, indexes and memory are not DSPy parameters: they are held by objects that a copy shares, so `save` writes only
+instructions and demonstrations (JSON, no pickle) and an optimiser's copies cost nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import count
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import dspy
+from dspy.utils.exceptions import AdapterParseError
+
+from programs.admission import read_once, select_budget
+from programs.contract import Fault
+from programs.documents.collection import Collection
+from programs.errors import InputError
+from programs.methods.indexes import Indexes
+from programs.models.adapter import TemplateAdapter
+from programs.models.ledger import Ledger, Phase, current_scope
+from programs.models.runtime import Runtime
+from programs.progress import counted
+from programs.record import Latency, MemoryUse, QueryRecord, make_record
+from programs.roles.reader import open_reader
+from programs.settings import Settings
+from programs.state import EvidenceRecord
+from programs.transcript import Transcript
+from programs.workloads.query import Query, check_question
+
+NO_EVIDENCE = "no evidence was found, so there was nothing to read"
+
+
+@dataclass
+class QueryRun:
+    """One query while it runs, and what it leaves behind whatever ends it."""
+
+    query: Query
+    runtime: Runtime
+    ledger: Ledger = field(init=False)
+    transcript: Transcript = field(default_factory=Transcript)
+    memory: MemoryUse = field(default_factory=lambda: MemoryUse(reads=0, hits=0))
+    started: float = field(default_factory=time.perf_counter)
+    indexed: float | None = None
+
+    def __post_init__(self) -> None:
+        self.ledger = Ledger(self.query.query_id)
+
+    def ask(self, predictor: dspy.Module, role: str, max_tokens: int, **inputs: Any) -> dspy.Prediction | None:
+        """Ask the auxiliary model once, in the phase that the work is in.
+
+        An unreadable completion is counted and gives None, as a prompt too long does (D9).
+        """
+        with self.ledger.scope(role, current_scope().phase):
+            try:
+                return predictor(lm=self.runtime.auxiliary, config={"max_tokens": max_tokens}, **inputs)
+            except AdapterParseError:
+                self.transcript.unreadable += 1
+            except dspy.ContextWindowExceededError:
+                pass  # the ledger has the call and its error
+        return None
+
+    def ask_all(
+        self, predictor: dspy.Module, role: str, max_tokens: int, many: Sequence[Mapping[str, Any]]
+    ) -> list[dspy.Prediction | None]:
+        """Ask many independent things, as many at a time as the settings say, and account for them in their order."""
+        runs = [QueryRun(self.query, self.runtime) for _ in many]
+        asked = [
+            partial(run.ask, predictor, role, max_tokens, **inputs) for run, inputs in zip(runs, many, strict=True)
+        ]
+        lanes = self.runtime.settings.auxiliary.parallel
+        with ThreadPoolExecutor(lanes) as pool:
+            futures = [pool.submit(copy_context().run, ask) for ask in asked]
+            try:
+                return [future.result() for future in counted(role, futures)]
+            finally:  # what was spent before a fault is kept
+                pool.shutdown(cancel_futures=True)
+                self.ledger.absorb(*(run.ledger for run in runs), lanes=lanes)
+                self.transcript.unreadable += sum(run.transcript.unreadable for run in runs)
+
+    def index_is_ready(self) -> None:
+        """Mark where index time ends and online time begins."""
+        self.indexed = time.perf_counter()
+
+    def latency(self) -> Latency:
+        """Give the two parts of the time since the query was submitted. A build that failed is index time.
+
+        Calls that a journal answered count as long as they took when they were made.
+        """
+        now, replayed, spared = time.perf_counter(), self.ledger.replayed, self.ledger.spared
+        indexed = now if self.indexed is None else self.indexed
+        return Latency(
+            index=indexed - self.started + replayed[Phase.INDEX],
+            online=now - indexed + replayed[Phase.AUX] + replayed[Phase.READER],
+            spared_index=spared[Phase.INDEX],
+            spared_online=spared[Phase.AUX] + spared[Phase.READER],
+        )
+
+
+class Program(dspy.Module):  # type: ignore[misc]
+    """A method as a DSPy program: `program(question=…, collection=…)` answers, `run(query)` gives the whole record."""
+
+    name: ClassVar[str]
+
+    def __init__(
+        self, runtime: Runtime, workload: str = "ask", indexes: Indexes | None = None, memory: Path | None = None
+    ) -> None:
+        """Bind what a program works with. One without memory between queries has no use for the file `memory`."""
+        super().__init__()
+        self.reader = open_reader(runtime.settings.lifecycle.answer)
+        self.workload = workload
+        self.runtime = runtime
+        self.indexes = indexes or Indexes()
+        self.owned: Runtime | None = None
+        """The models, where they were loaded for this program alone; closing it then frees them."""
+        self._asked = count()
+
+    @property
+    def settings(self) -> Settings:
+        """The settings of this program's models and budgets."""
+        return self.runtime.settings
+
+    @property
+    def ordered(self) -> bool:
+        """Whether queries must run in order. Without memory between them they need not."""
+        return False
+
+    def resume(self, done: frozenset[int]) -> None:
+        """Drop the indexes of queries that will run again."""
+        self.indexes.retain(done)
+
+    def close(self) -> None:
+        """Give back what the program holds open, the models too if they are its own."""
+        if self.owned is not None:
+            self.owned.close()
+            self.owned = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def forward(
+        self, question: str, collection: Collection, query_id: str | None = None, position: int | None = None
+    ) -> dspy.Prediction:
+        """Answer a question over a collection, the way DSPy's optimisers and evaluators call a program.
+
+        Questions without a position are taken to follow each other. The prediction has the answer, the evidence, the
+        action that ended retrieval, the committed states, the tokens by phase, and the whole record.
+        """
+        if not isinstance(collection, Collection):
+            raise InputError(f"documents were expected, not {type(collection).__name__}; give staterag.documents(…)")
+        place = next(self._asked) if position is None else position
+        name = f"query-{place}" if query_id is None else query_id
+        record = self._record(
+            Query(query_id=name, question=check_question(question), collection=collection, position=place)
+        )
+        return dspy.Prediction(
+            answer=record.answer,
+            evidence=record.evidence,
+            action=record.action,
+            states=record.states,
+            tokens=record.tokens,
+            record=record,
+        )
+
+    async def aforward(self, *args: Any, **kwargs: Any) -> dspy.Prediction:
+        """Do the same without holding up the event loop."""
+        return await asyncio.to_thread(self.forward, *args, **kwargs)
+
+    def run(self, query: Query) -> QueryRecord:
+        """Answer one query of a workload."""
+        record: QueryRecord = self(
+            question=query.question, collection=query.collection, query_id=query.query_id, position=query.position
+        ).record
+        return record
+
+    def answer(self, run: QueryRun) -> None:
+        """Do the method's work, leaving evidence, answer and status on the run's transcript."""
+        raise NotImplementedError
+
+    def _record(self, query: Query) -> QueryRecord:
+        run = QueryRun(query, self.runtime)
+        with (
+            dspy.context(adapter=TemplateAdapter(), disable_history=True),
+            run.ledger.scope("query", Phase.AUX),
+        ):
+            try:
+                self.answer(run)
+            except (dspy.LMError, Fault) as error:  # spent tokens and committed states are kept
+                run.transcript.status, run.transcript.error = "incomplete", f"{type(error).__name__}: {error}"
+        return make_record(
+            query_id=query.query_id,
+            workload=self.workload,
+            method=self.name,
+            position=query.position,
+            question=query.question,
+            transcript=run.transcript,
+            ledger=run.ledger,
+            reader_parameters=self.runtime.reader.engine.parameters,
+            latency=run.latency(),
+            memory=run.memory,
+            settings=self.settings.digest,
+        )
+
+
+class EvidenceProgram(Program):
+    """A baseline: it indexes the collection, selects ordered evidence, and the shared reader answers from it."""
+
+    def index(self, run: QueryRun) -> Any:
+        """Give what the collection's queries search in, built or found. Calls inside are charged as index work."""
+        raise NotImplementedError
+
+    def select(self, run: QueryRun, index: Any) -> Sequence[EvidenceRecord]:
+        """Choose evidence, best first. Calls inside are charged as auxiliary work."""
+        raise NotImplementedError
+
+    def answer(self, run: QueryRun) -> None:
+        """Index, select, cut to the budget, check every address, and read once."""
+        with run.ledger.scope("index", Phase.INDEX):
+            index = self.index(run)
+        run.index_is_ready()
+        chosen: dict[str, EvidenceRecord] = {}
+        for record in self.select(run, index):
+            chosen.setdefault(record.evidence_id, record)
+        admitted = select_budget(chosen.values(), self.settings.lifecycle.reader_budget, self.runtime.encoder)
+        if not admitted:
+            run.transcript.error = NO_EVIDENCE
+            return
+        lifecycle, texts = self.settings.lifecycle, run.query.collection.texts
+        read_once(
+            run.query.question, admitted, texts, self.reader, self.runtime.reader, lifecycle, run.ledger, run.transcript
+        )

@@ -1,0 +1,29 @@
+"""HippoRAG2."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from programs.settings_group import SettingsGroup
+from signatures.baselines.hipporag2 import MOST_FACTS
+
+
+class Hipporag2Settings(SettingsGroup):
+    """HippoRAG2."""
+
+    extract: int | None = Field(
+        None, ge=0, description="passages that triples are taken from, the first ones; None is all, the rest have none"
+    )
+    passage_tokens: int = Field(1024, ge=8, description="encoder tokens of a passage that the extractor reads at most")
+    extraction_tokens: int = Field(2048, ge=16, description="tokens that a list of entities or of triples may have")
+    synonymy_threshold: float = Field(0.8, ge=-1, le=1, description="cosine from which two phrases are synonyms")
+    synonymy_neighbours: int = Field(100, ge=0, description="synonyms of a phrase at most, the nearest")
+    synonymy_characters: int = Field(3, ge=1, description="letters and digits that a phrase needs to look for synonyms")
+    linking_top_k: int = Field(
+        5, ge=1, le=MOST_FACTS, description="facts shown to the recognition memory, and phrases that seed the walk"
+    )
+    filter_tokens: int = Field(512, ge=16, description="tokens that the recognition memory's answer may have")
+    passage_node_weight: float = Field(0.05, ge=0, description="weight of a passage's own similarity in the seeds")
+    damping: float = Field(0.5, gt=0, lt=1, description="damping of the personalised PageRank")
+    retrieval_top_k: int = Field(200, ge=1, description="passages ranked")
+    qa_top_k: int = Field(5, ge=1, description="ranked passages handed to the reader")

@@ -1,0 +1,67 @@
+"""This project: a typed state that four roles propose to and one controller commits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from programs.methods.space import FULL, YES_NO, Choice, Filling, Near, Real, Whole, segmentation
+from programs.methods.spec import MethodSpec
+
+if TYPE_CHECKING:
+    from programs.settings import Settings
+
+
+def has_cross_encoder(settings: Settings) -> bool:
+    return settings.cross_encoder.engine != "none"
+
+
+def scores_by_embedding(settings: Settings) -> bool:
+    """Beside which a cross-encoder may have a weight."""
+    return has_cross_encoder(settings) and "embedding" in settings.navigation.scorer
+
+
+def ranks_by_score(settings: Settings) -> bool:
+    return settings.retriever.ranker != "model"
+
+
+def ranks_by_encoders(settings: Settings) -> bool:
+    return has_cross_encoder(settings) and ranks_by_score(settings)
+
+
+def abstracts_by_model(settings: Settings) -> bool:
+    return settings.tam.abstraction == "model"
+
+
+SPEC = MethodSpec(
+    name="staterag",
+    label="StateRAG",
+    program="programs.methods.staterag.program:StateRAG",
+    space=(
+        *segmentation(index_calls=abstracts_by_model),
+        Near("encoder.relation_threshold", 0.10, index_calls=abstracts_by_model),
+        Near("encoder.topic_threshold", 0.12, index_calls=abstracts_by_model),
+        Whole("tam.region_size", 4, 16),
+        Choice("tam.region_rule", ("siblings", "names")),
+        Choice("navigation.paths", ("one", "target", "plan"), online=True),
+        Choice("navigation.chain", YES_NO, online=True),
+        Choice("navigation.reading", ("abstraction", "evidence"), online=True),
+        Whole("navigation.traces", 1, 8, online=True),
+        Whole("navigation.branch", 1, 4, online=True),
+        Whole("navigation.beam", 2, 8, online=True),
+        Choice("navigation.candidates", (32, 64, 96)),
+        Choice("navigation.scorer.cross-encoder", (0, 0.05, 0.1, 0.2, 0.5, 1), online=True, when=scores_by_embedding),
+        Choice("retriever.ranker", ("cross-encoder", "embedding", "fusion"), online=True, when=ranks_by_encoders),
+        Whole("retriever.rerank", 10, 60, online=True),
+        Choice("retriever.terminals", YES_NO, online=True, when=ranks_by_score),
+        Real("retriever.minimum", 0.0, 0.5, online=True, when=ranks_by_score),
+        Filling("lifecycle.keep_first", 0.25, FULL, online=True),
+        Filling("lifecycle.keep_revised", 0.25, FULL, online=True),
+        Choice("lifecycle.carry", YES_NO, online=True),
+        Whole("lifecycle.cycles", 1, 3, online=True),
+        Choice("verifier.rule", ("coverage", "model", "both"), online=True, when=has_cross_encoder),
+        Choice("verifier.wants", ("targets", "query", "all", "query-first"), online=True, when=has_cross_encoder),
+        Real("verifier.threshold", 0.05, 0.99, online=True, when=has_cross_encoder),
+    ),
+    place=0,
+    printed=9,
+)

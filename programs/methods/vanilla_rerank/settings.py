@@ -1,0 +1,14 @@
+"""Vanilla RAG, reranked."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from programs.settings_group import SettingsGroup
+
+
+class VanillaRerankSettings(SettingsGroup):
+    """The control: the nearest segments reranked by StateRAG's cross-encoder."""
+
+    candidates: int = Field(10, ge=1, description="segments reranked")
+    k: int = Field(5, ge=1, description="segments handed to the reader")

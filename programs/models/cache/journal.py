@@ -1,0 +1,94 @@
+"""A journal of completions, so that a run that was killed in the middle of a query does not pay for its calls again.
+
+It is not a cache: an entry belongs to one query that has no record yet, is used once, and stands in the ledger with
+the tokens and the seconds that the call took when it was made.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections import defaultdict, deque
+from collections.abc import Callable, Container
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+from programs.content_key import content_key
+from programs.models.engines.engine import ChatRequest, Completion, Likelihood, WrappedEngine
+from programs.models.ledger import current_scope
+
+Made = TypeVar("Made", Completion, Likelihood)
+
+
+class Journal:
+    """The calls of one method in one run, in a file of JSON lines."""
+
+    def __init__(self, path: Path, done: Container[str]) -> None:
+        """Take up the calls of queries that are not `done`. A line that a kill cut in half is left out."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._entries: defaultdict[str, deque[dict[str, Any]]] = defaultdict(deque)
+        self._lock = threading.Lock()
+        kept = [line for line in _lines(path) if line["query_id"] not in done]
+        for entry in kept:
+            self._entries[entry["key"]].append(entry)
+        path.write_text("".join(json.dumps(entry) + "\n" for entry in kept), encoding="utf-8")
+        self._file = path.open("a", encoding="utf-8")
+
+    def take(self, key: str) -> dict[str, Any] | None:
+        """Give what the next call of this name brought, once."""
+        with self._lock:
+            waiting = self._entries.get(key)
+            return waiting.popleft() if waiting else None
+
+    def add(self, key: str, query_id: str, made: Completion | Likelihood, seconds: float) -> None:
+        """Write a call down. Flushing is enough: a killed process loses nothing that it handed to the system."""
+        entry = {"key": key, "query_id": query_id, "seconds": seconds, "made": asdict(made)}
+        with self._lock:
+            self._file.write(json.dumps(entry) + "\n")
+            self._file.flush()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+
+@dataclass(frozen=True)
+class JournaledEngine(WrappedEngine):
+    """An engine whose calls are written down, and made only if they are not there yet."""
+
+    journal: Journal
+
+    def complete(self, request: ChatRequest) -> Completion:
+        """Answer from the journal, or ask."""
+        asked = json.dumps(asdict(request), sort_keys=True)
+        return self._made(Completion, ("complete", asked), lambda: self.engine.complete(request))
+
+    def likelihood(self, context: str, continuation: str) -> Likelihood:
+        """Answer from the journal, or ask."""
+        call = ("likelihood", context, continuation)
+        return self._made(Likelihood, call, lambda: self.engine.likelihood(context, continuation))
+
+    def _made(self, kind: type[Made], call: tuple[str, ...], ask: Callable[[], Made]) -> Made:
+        query_id = current_scope().ledger.query_id
+        key = content_key(query_id, self.model, *call)
+        entry = self.journal.take(key)
+        if entry is not None:
+            return replace(kind(**entry["made"]), replayed=entry["seconds"])
+        started = time.perf_counter()
+        made = ask()
+        self.journal.add(key, query_id, made, time.perf_counter() - started)
+        return made
+
+
+def _lines(path: Path) -> list[dict[str, Any]]:
+    if not path.exists():
+        return []
+    entries = []
+    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+        try:
+            entries.append(json.loads(line))
+        except ValueError:
+            break
+    return entries

@@ -1,0 +1,1 @@
+"""Texts to vectors, and pairs of texts to scores."""

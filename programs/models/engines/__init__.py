@@ -1,0 +1,1 @@
+"""What serves a language model: llama.cpp in the process, or a server."""

@@ -1,0 +1,128 @@
+"""What an engine must offer to serve a language model here. `tests/conformance` holds every engine to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """What an engine can do, known before the first call so that a need it can't meet is said at start."""
+
+    schema: bool
+    """Keeps a completion to a JSON schema."""
+    prompt_logprobs: bool
+    """Gives log-probabilities of prompt tokens, which the likelihood scorer needs."""
+    context_length: int
+
+
+@dataclass(frozen=True)
+class ChatMessage:
+    """One turn."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True)
+class ChatRequest:
+    """One call. Temperature is 0 everywhere unless an optimiser asks otherwise."""
+
+    messages: tuple[ChatMessage, ...]
+    max_tokens: int
+    temperature: float = 0.0
+    schema: dict[str, Any] | None = field(default=None, hash=False)
+
+
+@dataclass(frozen=True)
+class Completion:
+    """What came back, with the engine's own token counts."""
+
+    text: str
+    prompt_tokens: int
+    completion_tokens: int
+    finish_reason: Literal["stop", "length"]
+    transport_retries: int = 0
+    replayed: float = 0.0
+    """Seconds that the call took when it was made, where a journal answered instead."""
+
+
+@dataclass(frozen=True)
+class Likelihood:
+    """The mean log-probability of a continuation after a context, and the tokens that it took to find out."""
+
+    mean_logprob: float
+    prompt_tokens: int
+    completion_tokens: int = 0
+    transport_retries: int = 0
+    replayed: float = 0.0
+
+
+class ContextOverflow(Exception):
+    """The prompt does not fit the model's context; says by how much."""
+
+
+class TransportFault(Exception):
+    """The engine could not be reached, or broke off, after the bounded retries that a client may make."""
+
+    def __init__(self, message: str, retries: int = 0) -> None:
+        super().__init__(message)
+        self.retries = retries
+
+
+class Engine(Protocol):
+    """An engine with one model loaded."""
+
+    @property
+    def model(self) -> str:
+        """The model's name, as ledgers and manifests write it."""
+
+    @property
+    def parameters(self) -> int | None:
+        """The model's parameter count, for RET with true ratios; None where nobody said."""
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What this engine can do with this model."""
+
+    def complete(self, request: ChatRequest) -> Completion:
+        """Run one chat completion. Raises `ContextOverflow` or `TransportFault`, and nothing else on purpose."""
+
+    def likelihood(self, context: str, continuation: str) -> Likelihood:
+        """Score a continuation. Only where `capabilities.prompt_logprobs`."""
+
+    def count_tokens(self, messages: tuple[ChatMessage, ...]) -> int:
+        """Count a chat prompt with the model's own tokenizer and chat template."""
+
+    def close(self) -> None:
+        """Give back memory, sockets and threads."""
+
+
+@dataclass(frozen=True)
+class WrappedEngine:
+    """What an engine that stands before another one passes on. The other is lent: closing this leaves it open."""
+
+    engine: Engine
+
+    @property
+    def model(self) -> str:
+        """The engine's model."""
+        return self.engine.model
+
+    @property
+    def parameters(self) -> int | None:
+        """Its size."""
+        return self.engine.parameters
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What the engine can do."""
+        return self.engine.capabilities
+
+    def count_tokens(self, messages: tuple[ChatMessage, ...]) -> int:
+        """Count with the engine's tokenizer."""
+        return self.engine.count_tokens(messages)
+
+    def close(self) -> None:
+        """Leave the engine open."""

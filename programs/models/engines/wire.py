@@ -1,0 +1,105 @@
+"""The OpenAI-compatible wire: how a request is written and an answer read, for the engines that speak it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import httpx
+
+from programs.models.engines.engine import ChatMessage, ChatRequest, Completion, ContextOverflow, Likelihood
+
+PROBE = {"word": "qz7"}
+"""What no model says unless its output is held to a schema."""
+PROBE_SCHEMA = {
+    "type": "object",
+    "properties": {"word": {"type": "string", "enum": [PROBE["word"]]}},
+    "required": ["word"],
+    "additionalProperties": False,
+}
+
+
+def message_dicts(messages: tuple[ChatMessage, ...]) -> list[dict[str, str]]:
+    """Write messages as the wire has them."""
+    return [{"role": message.role, "content": message.content} for message in messages]
+
+
+def chat_body(model: str, request: ChatRequest) -> dict[str, Any]:
+    """Write a chat request."""
+    body: dict[str, Any] = {
+        "model": model,
+        "messages": message_dicts(request.messages),
+        "max_tokens": request.max_tokens,
+        "temperature": request.temperature,
+    }
+    if request.schema is not None:
+        schema = {"name": "proposal", "schema": request.schema, "strict": True}
+        body["response_format"] = {"type": "json_schema", "json_schema": schema}
+    return body
+
+
+def read_completion(payload: Any) -> Completion:
+    """Read a chat completion with the engine's own counts."""
+    choice, usage = payload["choices"][0], payload["usage"]
+    return Completion(
+        text=choice["message"]["content"] or "",
+        prompt_tokens=int(usage["prompt_tokens"]),
+        completion_tokens=int(usage["completion_tokens"]),
+        finish_reason="length" if choice["finish_reason"] == "length" else "stop",
+    )
+
+
+def check_room(prompt_tokens: int, max_tokens: int, context: int) -> None:
+    """Refuse what does not fit whole. Engines cut an answer short at the end of the context without a word."""
+    over = prompt_tokens + max_tokens - context
+    if over > 0:
+        raise ContextOverflow(
+            f"a prompt of {prompt_tokens} tokens and an answer of {max_tokens} are {over} more than the context "
+            f"of {context}"
+        )
+
+
+def echo_body(model: str, prompt: str) -> dict[str, Any]:
+    """Ask for the log-probabilities of a prompt's own tokens, and for no answer."""
+    return {"model": model, "prompt": prompt, "max_tokens": 0, "temperature": 0.0, "echo": True, "logprobs": 0}
+
+
+def read_echo(payload: Any, continuation: str) -> Likelihood:
+    """Average over the tokens that start at or after the continuation's first character.
+
+    The boundary is counted from the end of the echoed text, because some tokenizers put a token before its start.
+    A character of several tokens stands whole at the last of them, so all of them start where it starts.
+    """
+    echoed, usage = payload["choices"][0]["logprobs"], payload["usage"]
+    boundary = len("".join(echoed["tokens"])) - len(continuation)
+    scored, start = [], 0
+    for token, logprob in zip(echoed["tokens"], echoed["token_logprobs"], strict=True):
+        if start >= boundary and logprob is not None:
+            scored.append(float(logprob))
+        start += len(token)
+    if not scored:  # the continuation lies inside one token
+        scored.append(float(echoed["token_logprobs"][-1]))
+    return Likelihood(sum(scored) / len(scored), int(usage["prompt_tokens"]), int(usage["completion_tokens"]))
+
+
+def schema_probe(model: str) -> dict[str, Any]:
+    """Ask something harmless under a schema that only a constrained engine can meet."""
+    question = (ChatMessage("user", "Say hello."),)
+    return chat_body(model, ChatRequest(question, max_tokens=64, schema=PROBE_SCHEMA))
+
+
+def keeps_to_schema(payload: Any) -> bool:
+    """Read the answer to `schema_probe`."""
+    return bool(json.loads(read_completion(payload).text) == PROBE)
+
+
+def error_message(response: httpx.Response) -> str:
+    """Take the message out of an error's body, in whichever of the usual places it stands."""
+    try:
+        body = response.json()
+    except ValueError:
+        return response.text[:500].strip() or response.reason_phrase
+    error = body.get("error", body) if isinstance(body, dict) else body
+    if isinstance(error, dict):
+        error = error.get("message") or error.get("detail") or error
+    return str(error)[:1000]

@@ -1,0 +1,1 @@
+"""What was chosen on development questions: compiled programs, their lock, and what may be evaluated with them."""

@@ -1,0 +1,218 @@
+"""A compiled program: the prompts, demonstrations and parameters that were chosen for a method on development data.
+
+It is one JSON file a method and preset, and says how it was chosen, so that an evaluation can tell what it has seen.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import dspy
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from programs.atomic import replacing
+from programs.errors import InputError
+from programs.methods.base import Program
+from programs.models.identity import ModelIdentity, model_identities, named_models
+from programs.settings import Settings, preset_names
+from programs.workloads.hashes import SeenHashes
+
+READER = "reader."
+"""How the names of the shared reader's predictors begin."""
+
+
+class Frozen(BaseModel):
+    """A part of a compiled file."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class Interval(Frozen):
+    """A mean over `n` questions, with its confidence interval where there are enough of them."""
+
+    mean: float
+    low: float | None = None
+    high: float | None = None
+    n: int = Field(ge=0)
+
+
+class Spent(Frozen):
+    """What a selection cost."""
+
+    trials: int = Field(ge=0)
+    queries: int = Field(ge=0, description="questions that a program was run on, replayed or not")
+    prompt_tokens: int = Field(ge=0)
+    completion_tokens: int = Field(ge=0)
+    seconds: float = Field(ge=0)
+
+    def plus(self, later: Spent) -> Spent:
+        """Add what was spent afterwards."""
+        return Spent(
+            trials=self.trials + later.trials,
+            queries=self.queries + later.queries,
+            prompt_tokens=self.prompt_tokens + later.prompt_tokens,
+            completion_tokens=self.completion_tokens + later.completion_tokens,
+            seconds=round(self.seconds + later.seconds, 3),
+        )
+
+
+class Choice(Frozen):
+    """How a compiled program was chosen."""
+
+    by: str = Field(min_length=1, description="the optimiser")
+    objective: str = Field(min_length=1, description="what it was chosen for, in order")
+    rule: str = Field(min_length=1, description="how one was picked off the Pareto front, as a sentence")
+    seed: int
+    development: str = Field(min_length=1, description="digest of the development questions and of their split")
+    workloads: tuple[str, ...] = Field(min_length=1)
+    train: int = Field(ge=0, description="questions that were proposed from")
+    validation: int = Field(ge=1, description="questions that were chosen by")
+    seen: SeenHashes
+    scores: dict[str, dict[str, Interval]] = Field(description="workload, or macro, to metric, on validation")
+    baseline: dict[str, dict[str, Interval]] = Field({}, description="the same for what the search started from")
+    models: tuple[ModelIdentity, ...]
+    spent: Spent
+
+    def after(self, before: Choice | None) -> Choice:
+        """Say how it was chosen if it started from what an earlier choice had found, whose story is then part of it.
+
+        What the earlier one began with is kept only where it was measured on the same questions.
+        """
+        if before is None:
+            return self
+        return self.model_copy(
+            update={
+                "by": f"{before.by}, then {self.by}",
+                "seen": before.seen.merge(self.seen),
+                "baseline": before.baseline if before.development == self.development else {},
+                "spent": before.spent.plus(self.spent),
+            }
+        )
+
+    def unlike(self, settings: Settings) -> list[str]:
+        """Say which models of some settings are others than it was chosen with. Weights are hashed if names agree."""
+        return _others(self.models, named_models(settings)) or _others(self.models, model_identities(settings))
+
+
+class Prompt(Frozen):
+    """What was chosen for one predictor."""
+
+    instructions: str = Field(min_length=1)
+    demos: tuple[dict[str, Any], ...] = Field((), description="worked examples, each with all fields of the signature")
+
+
+class Compiled(Frozen):
+    """One file a method and preset."""
+
+    version: Literal[1] = 1
+    method: str
+    preset: str
+    parameters: dict[str, Any] = Field({}, description="settings by dotted key")
+    prompts: dict[str, Prompt] = Field({}, description="by the predictor's name in the program")
+    choice: Choice | None = Field(None, description="how it was chosen; a file written by hand has none")
+
+    @property
+    def overrides(self) -> list[str]:
+        """The parameters as `--set` would give them."""
+        return [f"{key}={json.dumps(value)}" for key, value in self.parameters.items()]
+
+    @property
+    def digest(self) -> str:
+        """The sha256 of what a program runs with; how that was chosen is not part of it."""
+        return hashlib.sha256(self.model_dump_json(exclude={"choice"}).encode()).hexdigest()
+
+    def load_into(self, program: Program) -> None:
+        """Give a program its prompts. Every predictor that the file names must be there, but a reader nobody asks."""
+        predictors = dict(program.named_predictors())
+        reads = program.settings.lifecycle.answer
+        prompts = {name: prompt for name, prompt in self.prompts.items() if reads or not name.startswith(READER)}
+        strange = sorted(set(prompts) - set(predictors))
+        if strange:
+            raise InputError(
+                f"the compiled {self.method} has prompts for {', '.join(strange)}; "
+                f"the program asks {', '.join(predictors)}: compile it again, or run it without by --compiled none"
+            )
+        for name, prompt in prompts.items():
+            predictor = predictors[name]
+            predictor.signature = predictor.signature.with_instructions(prompt.instructions)
+            predictor.demos = [_demo(predictor.signature, demo) for demo in prompt.demos]
+
+
+def _others(chosen: Sequence[ModelIdentity], models: Sequence[ModelIdentity]) -> list[str]:
+    parts = {entry.part: entry for entry in chosen}
+    pairs = [(entry, parts.get(entry.part)) for entry in models]
+    return [f"{entry}, not {other}" for entry, other in pairs if other is None or not entry.may_be(other)]
+
+
+def _demo(signature: Any, demo: dict[str, Any]) -> dspy.Example:
+    """Read a worked example's values as the types of the signature's fields."""
+    fields = signature.fields
+    values = {
+        name: TypeAdapter(fields[name].annotation).validate_python(value)
+        for name, value in demo.items()
+        if name in fields
+    }
+    return dspy.Example(**values)
+
+
+class CompiledFile(NamedTuple):
+    """A compiled program, and the sha256 of the very bytes that it was read from."""
+
+    compiled: Compiled
+    sha256: str
+
+
+def read_file(path: Path) -> CompiledFile:
+    """Read a compiled file."""
+    try:
+        data = path.read_bytes()
+        return CompiledFile(Compiled.model_validate_json(data), hashlib.sha256(data).hexdigest())
+    except OSError as error:
+        raise InputError(f"{path}: can't be read ({error.strerror}); name a compiled file, or none") from error
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise InputError(f"{path}: not a compiled program: {where}: {first['msg']}") from error
+
+
+def read_compiled(path: Path, method: str) -> Compiled:
+    """Read a compiled file, or the one of a method in a folder of them."""
+    file = path / f"{method}.json" if path.is_dir() else path
+    compiled = read_file(file).compiled
+    if compiled.method != method:
+        raise InputError(f"{file}: compiled for {compiled.method}, not for {method}; name that method, or another file")
+    return compiled
+
+
+def write_compiled(path: Path, compiled: Compiled) -> None:
+    """Write a compiled file; the same program is always the same bytes."""
+    write_sorted(path, compiled)
+
+
+def write_sorted(path: Path, content: Frozen) -> None:
+    """Write JSON for people and for hashes, whole or not at all."""
+    text = json.dumps(content.model_dump(mode="json"), indent=2, sort_keys=True, ensure_ascii=False)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(path) as file:
+            file.write(text.encode() + b"\n")
+    except OSError as error:
+        raise InputError(f"{path}: can't be written ({error.strerror}); name another place") from error
+
+
+def shipped(preset: str, method: str) -> Path | None:
+    """Find the compiled file that comes with the project. A preset that is a file of the user's has none."""
+    if preset not in preset_names():
+        return None
+    path = shipped_folder() / preset / f"{method}.json"
+    return path if path.is_file() else None
+
+
+def shipped_folder() -> Path:
+    """Give the place of the compiled files that come with the project, a folder a preset."""
+    return Path(str(resources.files("optimize"))) / "compiled"
