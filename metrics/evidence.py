@@ -10,10 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
-from typing import Any
 
 from metrics.answers import drop_articles, normalise, strip_punctuation
-from metrics.record import Evidence
+from metrics.record import Address, EvidenceRecord, GoldPassage
+
+Evidence = Sequence[EvidenceRecord]
+"""Evidence with its texts, in the reader's order."""
+
+Located = Sequence[EvidenceRecord | Address]
+"""Evidence of which only its addresses are asked for."""
 
 Span = tuple[int, int]
 """Characters [start, end) of a source."""
@@ -21,23 +26,20 @@ Span = tuple[int, int]
 Spans = Mapping[str, Sequence[Span]]
 """Spans by the id of their source."""
 
-Passage = Mapping[str, Any]
-"""A gold passage: its source_id, its title, and the characters [start, end), which begin with the title."""
-
-Passages = Sequence[Sequence[Passage]]
+Passages = Sequence[Sequence[GoldPassage]]
 """For each supporting title, the passages that bear it: any will do, since a reference does not say which is meant.
 
 A title that no passage bears has none, is never found, and stays in the denominator.
 """
 
 
-def title_recall(evidence: Evidence, supporting: Passages) -> float:
+def title_recall(evidence: Located, supporting: Passages) -> float:
     """Give the share of supporting titles with a passage whose whole title line the evidence covers."""
     spans = admitted_spans(evidence)
     return _recall(supporting, lambda passage: _has_title(spans, passage))
 
 
-def passage_recall(evidence: Evidence, supporting: Passages) -> float:
+def passage_recall(evidence: Located, supporting: Passages) -> float:
     """Give the share of supporting titles with a passage of which the evidence covers at least half.
 
     Several records may cover a passage together.
@@ -49,7 +51,7 @@ def passage_recall(evidence: Evidence, supporting: Passages) -> float:
 def title_mention(evidence: Evidence, supporting: Passages) -> float:
     """Give the share of supporting titles that occur in some evidence text, letter by letter, wherever they stand."""
     text = _all_texts(evidence)
-    return _recall(supporting, lambda passage: bool(passage["title"]) and passage["title"] in text)
+    return _recall(supporting, lambda passage: bool(passage.title) and passage.title in text)
 
 
 def answer_in_evidence(evidence: Evidence, references: Sequence[str]) -> float:
@@ -76,17 +78,16 @@ def recall_at(admitted: Sequence[str], supporting: Collection[str], k: int) -> f
     return source_recall(list(dict.fromkeys(admitted))[:k], supporting)
 
 
-def admitted_sources(evidence: Evidence) -> list[str]:
+def admitted_sources(evidence: Located) -> list[str]:
     """Give the sources whose own text was admitted, each once, in evidence order."""
-    return list(dict.fromkeys(item["source_id"] for item in evidence if item.get("derived") is None))
+    return list(dict.fromkeys(item.source_id for item in _own_text(evidence)))
 
 
-def admitted_spans(evidence: Evidence) -> dict[str, list[Span]]:
+def admitted_spans(evidence: Located) -> dict[str, list[Span]]:
     """Give the characters of each source whose own text was admitted."""
     spans: dict[str, list[Span]] = {}
-    for item in evidence:
-        if item.get("derived") is None:
-            spans.setdefault(item["source_id"], []).append((item["start"], item["end"]))
+    for item in _own_text(evidence):
+        spans.setdefault(item.source_id, []).append((item.start, item.end))
     return spans
 
 
@@ -101,25 +102,30 @@ def covered(span: Span, admitted: Sequence[Span]) -> int:
     return count
 
 
+def _own_text(evidence: Located) -> list[EvidenceRecord | Address]:
+    """Leave out what a model wrote."""
+    return [item for item in evidence if isinstance(item, Address) or item.derived is None]
+
+
 def _all_texts(evidence: Evidence) -> str:
     """Put the texts together for one search, with a mark between them that nothing searched for can bridge."""
-    return "\n\x00\n".join(item["text"] for item in evidence)
+    return "\n\x00\n".join(item.text for item in evidence)
 
 
-def _recall(supporting: Passages, found: Callable[[Passage], bool]) -> float:
+def _recall(supporting: Passages, found: Callable[[GoldPassage], bool]) -> float:
     if not supporting:
         raise ValueError("recall is not defined without supporting passages")
     return sum(any(found(passage) for passage in group) for group in supporting) / len(supporting)
 
 
-def _has_title(spans: Spans, passage: Passage) -> bool:
-    start, length = passage["start"], len(passage["title"])
-    return 0 < length == covered((start, start + length), spans.get(passage["source_id"], ()))
+def _has_title(spans: Spans, passage: GoldPassage) -> bool:
+    start, length = passage.start, len(passage.title)
+    return 0 < length == covered((start, start + length), spans.get(passage.source_id, ()))
 
 
-def _has_half(spans: Spans, passage: Passage) -> bool:
-    start, end = passage["start"], passage["end"]
-    return bool(0 < end - start <= 2 * covered((start, end), spans.get(passage["source_id"], ())))
+def _has_half(spans: Spans, passage: GoldPassage) -> bool:
+    start, end = passage.start, passage.end
+    return 0 < end - start <= 2 * covered((start, end), spans.get(passage.source_id, ()))
 
 
 def _holds_any(bare: str, golds: Sequence[str]) -> bool:

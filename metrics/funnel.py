@@ -17,9 +17,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from metrics.answers import answer_scores
-from metrics.record import Evidence, Record, Reference, is_complete
-from metrics.stages import Rule, borne, commits, considered, gold, stages_of, trace_ends
-from metrics.sufficiency import Agreement, AnswerMeans, Verdict
+from metrics.evidence import Located
+from metrics.record import QueryRecord, Reference, Role, StateField
+from metrics.stages import Rule, borne, considered, gold, stages_of, trace_ends
+from metrics.sufficiency import Agreement, AnswerMeans, JudgedVerdict
 
 STAGES = ("gold", "completed", "reached", "candidates", "kept", "carried", "admitted")
 """reached: scored by the Navigator, or a candidate of the Retriever's. kept: committed in some cycle. carried: still
@@ -39,7 +40,7 @@ class Fate:
     on_path: int
     ended_by: str | None
     """What left the query incomplete: the role whose proposal was rejected, or "fault"."""
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[JudgedVerdict, ...]
     scores: dict[str, float]
     """Of its answer; none where the reference has none."""
     told: frozenset[str]
@@ -51,32 +52,32 @@ class Fate:
         return all(stage == "admitted" for stage in self.furthest)
 
 
-def fate(record: Record, reference: Reference, rule: Rule = "half") -> Fate:
+def fate(record: QueryRecord, reference: Reference, rule: Rule = "half") -> Fate:
     """Follow a query's gold through its record."""
-    complete = is_complete(record)
+    complete = record.is_complete
     stages = stages_of(record)
-    answers = reference["answers"]
+    answers = reference.answers
     return Fate(
         furthest=_furthest(stages, reference, rule) if complete else ("gold",) * gold(reference),
-        scored=sum(borne(considered(record, "navigator"), reference, rule)) if complete else 0,
+        scored=sum(borne(considered(record, Role.NAVIGATOR), reference, rule)) if complete else 0,
         on_path=sum(borne(trace_ends(record), reference, rule)) if complete else 0,
         ended_by=None if complete else _ended_by(record),
         verdicts=verdicts(record, reference, rule),
-        scores=answer_scores(record["answer"] if complete else "", answers) if answers else {},
+        scores=answer_scores(record.answer if complete else "", answers) if answers else {},
         told=frozenset(stages),
     )
 
 
-def verdicts(record: Record, reference: Reference, rule: Rule = "half") -> tuple[Verdict, ...]:
+def verdicts(record: QueryRecord, reference: Reference, rule: Rule = "half") -> tuple[JudgedVerdict, ...]:
     """Hold each committed verdict against the evidence that its cycle committed. Carried gold is there too."""
-    evidence = commits(record, "evidence")
+    evidence = record.committed_evidence()
     return tuple(
-        Verdict(cycle, value["label"], all(borne(evidence.get(cycle, ()), reference, rule)))
-        for cycle, value in commits(record, "verdict").items()
+        JudgedVerdict(cycle, value["label"], all(borne(evidence.get(cycle, ()), reference, rule)))
+        for cycle, value in record.committed(StateField.VERDICT).items()
     )
 
 
-def _furthest(stages: Mapping[str, Evidence], reference: Reference, rule: Rule) -> tuple[str, ...]:
+def _furthest(stages: Mapping[str, Located], reference: Reference, rule: Rule) -> tuple[str, ...]:
     last = ["completed"] * gold(reference)
     for stage, evidence in stages.items():
         found = borne(evidence, reference, rule)
@@ -84,8 +85,8 @@ def _furthest(stages: Mapping[str, Evidence], reference: Reference, rule: Rule) 
     return tuple(last)
 
 
-def _ended_by(record: Record) -> str:
-    return str(record["rejections"][-1]["role"]) if record["rejections"] else "fault"
+def _ended_by(record: QueryRecord) -> str:
+    return record.rejections[-1].role.value if record.rejections else "fault"
 
 
 @dataclass
@@ -141,16 +142,16 @@ class Funnel:
         """The stages that the records tell of, in order."""
         return tuple(stage for stage in STAGES if stage in self._told)
 
-    def add(self, record: Record, reference: Reference) -> None:
+    def add(self, record: QueryRecord, reference: Reference) -> None:
         """Follow a query's gold and count it."""
-        query_id = record["query_id"]
+        query_id = record.query_id
         if query_id in self._queries:
             raise ValueError(f"query {query_id!r} comes twice; a funnel counts each query once")
         self._queries.add(query_id)
         if not gold(reference):
             self.unjudged += 1
             return
-        self.count(fate(record, reference, self.rule), reference["question_type"])
+        self.count(fate(record, reference, self.rule), reference.question_type)
 
     def count(self, found: Fate, question_type: str | None) -> None:
         """Count what became of a query's gold."""

@@ -6,17 +6,16 @@ another one had read the same sources before it. `latency_spared` says how much 
 
 from __future__ import annotations
 
-from metrics.record import Record
+from metrics.record import QueryRecord
 
 
-def latency_scores(record: Record) -> dict[str, float]:
+def latency_scores(record: QueryRecord) -> dict[str, float]:
     """Give the two parts, their sum, and what of it a cache spared, under their metrics' names."""
-    taken = record["latency"]
-    spared_index, spared_online = taken.get("spared_index", 0.0), taken.get("spared_online", 0.0)
-    index, online = taken["index"] + spared_index, taken["online"] + spared_online
+    taken = record.latency
+    index, online = taken.index + taken.spared_index, taken.online + taken.spared_online
     return {
         "latency": index + online,
         "latency_index": index,
         "latency_online": online,
-        "latency_spared": spared_index + spared_online,
+        "latency_spared": taken.spared_index + taken.spared_online,
     }

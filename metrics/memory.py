@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 
-from metrics.record import Record
+from metrics.record import QueryRecord
 
 
-def memory_scores(record: Record) -> dict[str, float]:
+def memory_scores(record: QueryRecord) -> dict[str, float]:
     """Give a query's reads and hits under their metrics' names."""
-    return {"memory_reads": record["memory"]["reads"], "memory_hits": record["memory"]["hits"]}
+    return {"memory_reads": record.memory.reads, "memory_hits": record.memory.hits}
 
 
 def hit_rate(hits: float, reads: float) -> float:

@@ -1,4 +1,4 @@
-"""The record of one query: its types, which programs write, and the plain JSON values that metrics read.
+"""The record of one query, and the reference that it is scored against: the types that programs write and metrics read.
 
 What a query commits or pays is recorded as it was made, so the state's evidence, the contract's rejections and the
 ledger's calls are these same types; nothing is translated in between. `programs/record.schema.json` is their schema.
@@ -6,11 +6,10 @@ ledger's calls are these same types; nothing is translated in between. `programs
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 RECORD_VERSION: Literal[1] = 1
 
@@ -259,20 +258,45 @@ class QueryRecord(BaseModel):
     settings: str = Field(description="digest of the settings that it ran with")
     manifest: str | None = Field(None, description="digest of the manifest of the run that it belongs to")
 
+    @property
+    def is_complete(self) -> bool:
+        """Whether the query reached its answer; one that did not scores 0 in every quality metric."""
+        return self.status == "completed"
 
-Record = Mapping[str, Any]
-"""One query, as a run folder holds it."""
+    def committed(self, field: StateField) -> dict[int, Any]:
+        """Give the values that were committed to a field, by their cycle, as plain JSON values."""
+        return {commit.cycle: commit.value for commit in self.states if commit.field is field}
 
-Reference = Mapping[str, Any]
-"""What a query is scored against."""
-
-Evidence = Sequence[Mapping[str, Any]]
-"""Admitted evidence records, in the reader's order."""
-
-Calls = Sequence[Mapping[str, Any]]
-"""The model calls of one query, in order."""
+    def committed_evidence(self) -> dict[int, tuple[EvidenceRecord, ...]]:
+        """Give the evidence that was committed, by its cycle; what is not typed, as in a free-form carrier, is not."""
+        found = self.committed(StateField.EVIDENCE)
+        return {cycle: EVIDENCE.validate_python(value) for cycle, value in found.items() if isinstance(value, list)}
 
 
-def is_complete(record: Record) -> bool:
-    """Tell whether the query reached its answer; one that did not scores 0 in every quality metric."""
-    return bool(record["status"] == "completed")
+EVIDENCE = TypeAdapter(tuple[EvidenceRecord, ...])
+
+
+class GoldPassage(BaseModel):
+    """A passage that an answer needs: characters [start, end) of a source. They begin with its title."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    source_id: str
+    title: str
+    start: int = Field(ge=0)
+    end: int
+
+
+class Reference(BaseModel):
+    """What a query is scored against. No method receives one."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    query_id: str = Field(min_length=1)
+    answers: tuple[str, ...] = Field(description="any of them is right; without any, the query is run and not scored")
+    supporting: tuple[str, ...] = Field((), description="ids of the sources that the answer needs, where known")
+    passages: tuple[tuple[GoldPassage, ...], ...] = Field(
+        (),
+        description="the passages that the answer needs, where one source holds many; a title that the source repeats "
+        "gives several of which any will do, and one that it lacks gives none",
+    )
+    question_type: str | None = None
+    cluster: str | None = Field(None, description="what questions on one source have in common; None stands alone")

@@ -25,13 +25,13 @@ from metrics.evidence import (
 from metrics.latency import latency_scores
 from metrics.memory import hit_rate, memory_scores
 from metrics.metric import METRICS, RECALL_DEPTHS, Metric
-from metrics.record import Evidence, Record, Reference, is_complete
+from metrics.record import QueryRecord, Reason, Reference
 from metrics.tokens import token_scores
 
 __all__ = ["METRICS", "Metric", "ScoreTable", "collect_tables", "score"]
 
 
-def score(record: Record, reference: Reference | None) -> dict[str, float]:
+def score(record: QueryRecord, reference: Reference | None) -> dict[str, float]:
     """Give every metric that is defined for this query; one that is not has no key.
 
     An incomplete query is scored as if it had neither answer nor evidence, whatever its record holds.
@@ -40,19 +40,19 @@ def score(record: Record, reference: Reference | None) -> dict[str, float]:
     return scores | token_scores(record) | latency_scores(record) | memory_scores(record) | diagnostic_scores(record)
 
 
-def quality_scores(record: Record, reference: Reference) -> dict[str, float]:
+def quality_scores(record: QueryRecord, reference: Reference) -> dict[str, float]:
     """Give the metrics of the answer and of the evidence, as far as the reference says what they should be."""
-    complete = is_complete(record)
-    evidence: Evidence = record["evidence"] if complete else ()
+    complete = record.is_complete
+    evidence = record.evidence if complete else []
     scores: dict[str, float] = {}
-    if answers := reference["answers"]:
-        scores |= answer_scores(record["answer"] if complete else "", answers)
+    if answers := reference.answers:
+        scores |= answer_scores(record.answer if complete else "", answers)
         scores["answer_in_evidence"] = answer_in_evidence(evidence, answers)
-    if passages := reference["passages"]:
+    if passages := reference.passages:
         scores["title_recall"] = title_recall(evidence, passages)
         scores["passage_recall"] = passage_recall(evidence, passages)
         scores["title_mention"] = title_mention(evidence, passages)
-    if supporting := reference["supporting"]:
+    if supporting := reference.supporting:
         sources = admitted_sources(evidence)
         scores["source_recall"] = source_recall(sources, supporting)
         scores |= {f"recall@{k}": recall_at(sources, supporting, k) for k in RECALL_DEPTHS}
@@ -70,13 +70,13 @@ class ScoreTable:
     clusters: list[str]
     """What queries on one source have in common. A query that stands alone has a cluster of its own."""
     question_types: list[str | None]
-    rejections: list[tuple[str, ...]]
+    rejections: list[tuple[Reason, ...]]
     """The reasons of each query's rejections."""
     values: dict[str, NDArray[np.float64]]
     """A column for every one of `METRICS`, NaN where the metric is not defined for the query."""
 
     @classmethod
-    def collect(cls, method: str, workload: str, pairs: Iterable[tuple[Record, Reference | None]]) -> ScoreTable:
+    def collect(cls, method: str, workload: str, pairs: Iterable[tuple[QueryRecord, Reference | None]]) -> ScoreTable:
         """Score one method's records as they come. None is kept, so a run of any length fits in memory."""
         rows = _Rows()
         for record, reference in pairs:
@@ -120,11 +120,11 @@ class ScoreTable:
         )
 
 
-def collect_tables(workload: str, pairs: Iterable[tuple[Record, Reference | None]]) -> list[ScoreTable]:
+def collect_tables(workload: str, pairs: Iterable[tuple[QueryRecord, Reference | None]]) -> list[ScoreTable]:
     """Score the records of several methods in one pass: a table for each, in the order in which they first come."""
     rows: dict[str, _Rows] = {}
     for record, reference in pairs:
-        rows.setdefault(record["method"], _Rows()).add(record, reference)
+        rows.setdefault(record.method, _Rows()).add(record, reference)
     return [found.table(method, workload) for method, found in rows.items()]
 
 
@@ -136,21 +136,21 @@ class _Rows:
         self.positions: list[int] = []
         self.clusters: list[str] = []
         self.question_types: list[str | None] = []
-        self.rejections: list[tuple[str, ...]] = []
+        self.rejections: list[tuple[Reason, ...]] = []
         self.columns = {name: array("d") for name in METRICS}
 
-    def add(self, record: Record, reference: Reference | None) -> None:
+    def add(self, record: QueryRecord, reference: Reference | None) -> None:
         """Score a query and forget its record."""
-        query_id = record["query_id"]
+        query_id = record.query_id
         if query_id in self.query_ids:
             raise ValueError(f"query {query_id!r} comes twice; a table counts each query once")
-        if reference is not None and reference["query_id"] != query_id:
-            raise ValueError(f"query {query_id!r} came with the reference of {reference['query_id']!r}")
-        cluster = None if reference is None else reference["cluster"]
+        if reference is not None and reference.query_id != query_id:
+            raise ValueError(f"query {query_id!r} came with the reference of {reference.query_id!r}")
+        cluster = None if reference is None else reference.cluster
         self.query_ids[query_id] = None
-        self.positions.append(record["position"])
+        self.positions.append(record.position)
         self.clusters.append(f"query:{query_id}" if cluster is None else cluster)
-        self.question_types.append(None if reference is None else reference["question_type"])
+        self.question_types.append(None if reference is None else reference.question_type)
         self.rejections.append(rejection_reasons(record))
         scores = score(record, reference)
         for name, column in self.columns.items():

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 
-class Verdict(NamedTuple):
+class JudgedVerdict(NamedTuple):
     """A committed verdict, and whether the evidence that it was given on was sufficient."""
 
     cycle: int
@@ -25,7 +25,7 @@ class Verdict(NamedTuple):
 class Agreement:
     """How often verdicts and sufficiency agree."""
 
-    counts: Counter[Verdict] = field(default_factory=Counter)
+    counts: Counter[JudgedVerdict] = field(default_factory=Counter)
 
     @property
     def cycles(self) -> list[int]:

@@ -1,4 +1,4 @@
-"""Development questions, all that a choice may be made by: this is the one door through which they come (I11).
+"""Development questions, all that a choice may be made by: this is the one door through which they come.
 
 No option names a split: the questions opened here are always the development ones, and what says that it is of
 another split, or is a locked manifest, is refused.

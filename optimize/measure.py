@@ -121,8 +121,8 @@ def measure(
 ) -> Measured:
     """Run a method on questions, `workers` at a time, and score each record.
 
-    Global memory is cleared for each query, whatever the settings say: a choice must not hang on the questions' order
-    (D11). `indexes` are what a search shares between its trials.
+    Global memory is cleared for each query, whatever the settings say: a choice must not hang on the questions'
+    order. `indexes` are what a search shares between its trials.
     """
     alone = replace(configured, settings=_without_global_memory(configured))
     held = indexes or SharedIndexes(examples).trial(alone)
@@ -141,7 +141,7 @@ def measure(
     return Measured(
         examples=tuple(examples),
         records=tuple(records),
-        scores=tuple(_score(record, example) for record, example in zip(records, examples, strict=True)),
+        scores=tuple(score(record, example.reference) for record, example in zip(records, examples, strict=True)),
         unread=tuple(0 if read else evidence_tokens(record, runtime.encoder) for record in records),
     )
 
@@ -194,15 +194,11 @@ def _without_global_memory(configured: ConfiguredMethod) -> Settings:
 
 
 def _refuse_engine_faults(record: QueryRecord) -> None:
-    if record.status == "incomplete" and (record.error or "").startswith(ENGINE_FAULTS):
+    if not record.is_complete and (record.error or "").startswith(ENGINE_FAULTS):
         raise EngineFault(
             f"the model could not be used ({record.error}); what was answered is kept: mend it, then run the same "
             "command again"
         )
-
-
-def _score(record: QueryRecord, example: Example) -> dict[str, float]:
-    return score(record.model_dump(mode="json"), example.reference.model_dump(mode="json"))
 
 
 def _rows(measured: Measured) -> list[tuple[Example, QueryRecord, dict[str, float], int]]:

@@ -26,7 +26,7 @@ class SearchTracker(Protocol):
         """Tell of the end, and hand over what was written."""
 
 
-class NoTracker:
+class NoSearchTracker:
     """Tells nobody."""
 
     def begin(self, search: Mapping[str, Any]) -> None:
@@ -83,7 +83,7 @@ class WandbSearch:
 def open_search_tracker(kind: str | None, folder: Path, name: str | None = None) -> SearchTracker:
     """Make the tracker that was asked for; without a name the run is called what its folder is called."""
     if kind is None:
-        return NoTracker()
+        return NoSearchTracker()
     if kind == "wandb":
         return WandbSearch(folder, name)
     raise InputError(f"no tracker is called {kind!r}; there is wandb")

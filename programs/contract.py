@@ -11,10 +11,11 @@ import math
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, Protocol, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from metrics.record import Reason as Reason
 from metrics.record import Rejection as Rejection
+from programs.frozen import Frozen
 from programs.state import (
     ADMISSIBLE,
     OWNED_FIELD,
@@ -76,10 +77,9 @@ class TypedPaths(Protocol):
         """Give the evidence ids of ρ(node)."""
 
 
-class Limits(BaseModel):
+class Limits(Frozen):
     """The caps that validators hold proposals to."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     keep_first: int = 5
     keep_revised: int = 7
     max_traces: int = 1

@@ -5,27 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from metrics.record import RECORD_VERSION as RECORD_VERSION
-from metrics.record import UNREADABLE, Call, Phase, ReaderEquivalentTokens, Tokens
+from metrics.record import UNREADABLE
 from metrics.record import Latency as Latency
 from metrics.record import MemoryUse as MemoryUse
 from metrics.record import QueryRecord as QueryRecord
-from metrics.tokens import KAPPA
+from metrics.tokens import reader_equivalent, tokens_by_phase
 from programs.models.ledger import Ledger
 from programs.transcript import Transcript
-
-
-def tokens_of(ledger: Ledger) -> Tokens:
-    """Sum a ledger's tokens by phase."""
-    return Tokens(reader=ledger.tokens(Phase.READER), aux=ledger.tokens(Phase.AUX), index=ledger.tokens(Phase.INDEX))
-
-
-def reader_equivalent(calls: list[Call], reader_parameters: int | None) -> ReaderEquivalentTokens:
-    """Weigh tokens by model size: κ = 8/14 for every call that is not the reader's, or the true ratio of each."""
-    paper = sum(call.tokens * (1.0 if call.phase is Phase.READER else KAPPA) for call in calls)
-    if reader_parameters is None or any(call.parameters is None for call in calls):
-        return ReaderEquivalentTokens(paper=paper, parameters=None)
-    exact = sum(call.tokens * (call.parameters or 0) / reader_parameters for call in calls)
-    return ReaderEquivalentTokens(paper=paper, parameters=exact)
 
 
 def parse_failures(transcript: Transcript) -> int:
@@ -71,7 +57,7 @@ def make_record(
         error=transcript.error,
         parse_failures=parse_failures(transcript),
         calls=ledger.calls,
-        tokens=tokens_of(ledger),
+        tokens=tokens_by_phase(ledger.calls),
         encoder_tokens=ledger.encoder_tokens,
         ret=reader_equivalent(ledger.calls, reader_parameters),
         latency=latency,

@@ -16,13 +16,13 @@ from pydantic import Field, ValidationError, create_model, field_validator
 
 from programs.contract import Limits
 from programs.errors import InputError
+from programs.frozen import Frozen
 from programs.methods.registry import specs
-from programs.settings_group import SettingsGroup
 
-Branch = TypeVar("Branch", bound=SettingsGroup)
+Branch = TypeVar("Branch", bound=Frozen)
 
 
-class LanguageModelSettings(SettingsGroup):
+class LanguageModelSettings(Frozen):
     """Which model, on which engine."""
 
     engine: str = Field("llama", description="llama, server, or one that an installed package brings")
@@ -40,7 +40,7 @@ class LanguageModelSettings(SettingsGroup):
     retries: int = Field(3, ge=0, description="retries of a transport fault; a malformed completion has none")
 
 
-class EncoderSettings(SettingsGroup):
+class EncoderSettings(Frozen):
     """Which encoder, and the cosine thresholds that suit it."""
 
     engine: str = Field("onnx", description="onnx, sentence-transformers, or one that an installed package brings")
@@ -49,7 +49,7 @@ class EncoderSettings(SettingsGroup):
     topic_threshold: float = Field(0.74, ge=-1, le=1)
 
 
-class CrossEncoderSettings(SettingsGroup):
+class CrossEncoderSettings(Frozen):
     """Which cross-encoder scores pairs."""
 
     engine: str = Field("onnx", description="onnx, none, or one that an installed package brings")
@@ -60,7 +60,7 @@ Boundaries = Literal["tokens", "sentences"]
 """Where a region may begin and end: at any token (paper), or between sentences, and always where a section begins."""
 
 
-class TamSettings(SettingsGroup):
+class TamSettings(Frozen):
     """Construction of the typed graph."""
 
     region_tokens: int = Field(384, ge=8)
@@ -83,7 +83,7 @@ class TamSettings(SettingsGroup):
     deepen: bool = Field(True, description="add Topic layers until the root's fan-out fits Cmax")
 
 
-class NavigationSettings(SettingsGroup):
+class NavigationSettings(Frozen):
     """Limits and scorer of typed navigation."""
 
     branch: int = Field(2, ge=1, description="B: children kept of each trace")
@@ -113,7 +113,7 @@ class NavigationSettings(SettingsGroup):
         return scorer
 
 
-class RetrieverSettings(SettingsGroup):
+class RetrieverSettings(Frozen):
     """How the Retriever ranks its region."""
 
     ranker: str = Field(
@@ -126,7 +126,7 @@ class RetrieverSettings(SettingsGroup):
     minimum: float = Field(0.0, ge=0, le=1, description="relevance that all but the best candidate need")
 
 
-class VerifierSettings(SettingsGroup):
+class VerifierSettings(Frozen):
     """How the Verifier judges sufficiency."""
 
     rule: str = Field("model", description="model (paper), coverage, or both, which must agree to pass")
@@ -141,7 +141,7 @@ class VerifierSettings(SettingsGroup):
     )
 
 
-class MemorySettings(SettingsGroup):
+class MemorySettings(Frozen):
     """What SMP keeps between queries."""
 
     enabled: bool = True
@@ -153,7 +153,7 @@ class MemorySettings(SettingsGroup):
     plan_similarity: float = Field(0.8, ge=-1, le=1, description="cosine from which a query counts as similar")
 
 
-class LifecycleSettings(SettingsGroup):
+class LifecycleSettings(Frozen):
     """The controller's budgets."""
 
     cycles: int = Field(2, ge=1, description="Tmax")
@@ -167,7 +167,7 @@ class LifecycleSettings(SettingsGroup):
     role_tokens: int = Field(384, ge=16, description="tokens that a role's completion may have")
 
 
-class Settings(SettingsGroup):
+class Settings(Frozen):
     """What all methods share. `load_settings` gives the whole tree, which has a branch for each method beside this."""
 
     preset: str = "embedded"

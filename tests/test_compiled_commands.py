@@ -86,7 +86,7 @@ OTHER_MODELS = [
 
 
 @pytest.mark.parametrize("change", OTHER_MODELS)
-def test_D6_with_other_models_what_ships_is_left_out_and_what_is_named_is_refused(ships, development, capsys, change):
+def test_with_other_models_what_ships_is_left_out_and_what_is_named_is_refused(ships, development, capsys, change):
     file = ships(compiled_on(development, parameters={"vanilla.k": 3}))
     chosen = configure("vanilla", "tiny", [change], None)
     say([chosen])

@@ -216,7 +216,7 @@ def test_runs_on_other_questions_are_not_compared(scripted, questions, tmp_path)
     assert "same questions" in result.stderr
 
 
-def test_D1_runs_with_different_evidence_budgets_are_compared_with_a_warning(scripted, questions, tmp_path):
+def test_runs_with_different_evidence_budgets_are_compared_with_a_warning(scripted, questions, tmp_path):
     for name, budget in (("a", 64), ("b", 32)):
         arguments = ("--method", "vanilla", "--workload", "own", "--questions", questions, "--out", tmp_path / name)
         assert evaluate(*arguments, "--set", f"lifecycle.reader_budget={budget}").exit_code == 0

@@ -76,7 +76,7 @@ def test_every_stage_of_a_whole_run_is_there_and_the_last_is_its_recall(runs):
     assert 2 * QUERIES == counts[0] > counts[-1] > 0
     folder = RunFolder(runs[0])
     references = folder.references()
-    pairs = [(r, references[r["query_id"]]) for r in folder.records() if r["method"] == "staterag"]
+    pairs = [(r, references[r.query_id]) for r in folder.records() if r.method == "staterag"]
     recall = ScoreTable.collect("staterag", "aviary", pairs).mean("passage_recall")
     assert counts[-1] / counts[0] == pytest.approx(recall)  # every query has two gold passages
 

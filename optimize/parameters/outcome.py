@@ -11,13 +11,13 @@ from rich.table import Table
 from rich.text import Text
 
 from metrics.metric import METRICS
-from metrics.significance import Interval as Bounds
+from metrics.significance import Interval
 from optimize.development import Development
 from optimize.measure import MACRO, Measured
 from optimize.parameters.search import COSTS, QUALITIES, Objective, ParameterSearch
 from optimize.parameters.trial import RULE, Trial
 from programs.models.identity import model_identities
-from programs.selection.compiled import Choice, Compiled, Interval, Spent
+from programs.selection.compiled import Choice, Compiled, MeasuredMean, Spent
 
 SHOWN = 10
 """Trials in the table."""
@@ -72,7 +72,7 @@ def objective_text(objective: Objective, read: bool) -> str:
     return f"the most {objective.quality}, then the least {objective.cost}" + ("" if read else UNREAD)
 
 
-def scores_of(measured: Measured, read: bool) -> dict[str, dict[str, Interval]]:
+def scores_of(measured: Measured, read: bool) -> dict[str, dict[str, MeasuredMean]]:
     """Give the intervals of what is defined, by workload and over all of them.
 
     Seconds are not told: they would make two files of the same choice differ.
@@ -96,9 +96,9 @@ def spent_on(trials: Sequence[Trial]) -> Spent:
     )
 
 
-def _interval(found: Bounds) -> Interval:
+def _interval(found: Interval) -> MeasuredMean:
     low, high = (None if math.isnan(bound) else bound for bound in (found.low, found.high))
-    return Interval(mean=found.mean, low=low, high=high, n=found.n)
+    return MeasuredMean(mean=found.mean, low=low, high=high, n=found.n)
 
 
 def best_trials(search: ParameterSearch, trials: Sequence[Trial], chosen: Trial) -> Table:

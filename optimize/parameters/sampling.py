@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from optimize.parameters.trial import SlicedQuestions, Trial, expected
 from optimize.search_page import optuna_library
 from programs.content_key import content_bytes
-from programs.methods.space import Choice, Drawn, Parameter, Range, Space, Whole
+from programs.methods.space import Drawn, OneOf, Parameter, Range, Space, Whole
 
 if TYPE_CHECKING:
     from optuna.distributions import BaseDistribution
@@ -48,7 +48,7 @@ def distributions(space: Space) -> dict[str, BaseDistribution]:
 
 def _distribution(parameter: Parameter) -> Any:
     kinds = optuna_library().distributions
-    if isinstance(parameter, Choice):
+    if isinstance(parameter, OneOf):
         return kinds.CategoricalDistribution(parameter.values)
     if isinstance(parameter, Whole):
         return kinds.IntDistribution(parameter.low, parameter.high, log=parameter.log)

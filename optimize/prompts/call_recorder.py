@@ -19,7 +19,7 @@ from programs.methods.base import Program
 
 
 @dataclass(frozen=True)
-class Step:
+class RecordedCall:
     """One call: the predictor's name, what it was given, and what it returned."""
 
     predictor: str
@@ -41,10 +41,10 @@ class CallRecorder(BaseCallback):  # type: ignore[misc]
 
     _names: dict[int, str] = field(default_factory=dict)
     _under_way: dict[str, tuple[str, dict[str, Any]]] = field(default_factory=dict)
-    _steps: list[Step] = field(default_factory=list)
+    _steps: list[RecordedCall] = field(default_factory=list)
 
     @property
-    def steps(self) -> tuple[Step, ...]:
+    def steps(self) -> tuple[RecordedCall, ...]:
         """The calls, in an order that does not hang on which of several threads was first."""
         return tuple(sorted(self._steps, key=lambda step: (step.predictor, step.key)))
 
@@ -65,7 +65,7 @@ class CallRecorder(BaseCallback):  # type: ignore[misc]
         name, inputs = self._under_way.pop(call_id)
         returned = dict(outputs.items()) if isinstance(outputs, dspy.Prediction) else None
         said = json.dumps(plain(returned), ensure_ascii=False) if returned is not None else _fault(exception)
-        self._steps.append(Step(name, inputs, returned, said))
+        self._steps.append(RecordedCall(name, inputs, returned, said))
 
 
 def plain(value: Any) -> Any:

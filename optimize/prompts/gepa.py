@@ -16,7 +16,7 @@ from gepa.api import optimize
 from gepa.core.adapter import EvaluationBatch, GEPAAdapter
 from gepa.core.state import GEPAState
 
-from optimize.prompts.call_recorder import Step, plain
+from optimize.prompts.call_recorder import RecordedCall, plain
 from optimize.prompts.optimisable import OptimisableProgram
 from optimize.prompts.proposer import Proposer
 from optimize.prompts.trials import Prompts, PromptTrials, Run
@@ -39,7 +39,7 @@ Batch = EvaluationBatch[Trajectory, str]
 
 
 @dataclass
-class Reflection(GEPAAdapter[int, Trajectory, str]):
+class GepaReflection(GEPAAdapter[int, Trajectory, str]):
     """What GEPA asks of a system: to run a candidate, to say what came of it, and to propose another."""
 
     trials: PromptTrials
@@ -98,7 +98,7 @@ class Reflection(GEPAAdapter[int, Trajectory, str]):
     def _is_new(self, candidate: Candidate) -> bool:
         return not self.trials.knows(self.prompts(candidate), self._batch)
 
-    def _example(self, step: Step, position: int, run: Run) -> dict[str, Any]:
+    def _example(self, step: RecordedCall, position: int, run: Run) -> dict[str, Any]:
         assert run.record is not None  # a refused candidate has no steps
         said = self.trials.judge.tell(step.predictor, run.record, position, run.score)
         return {"Inputs": plain(step.inputs), "Generated Outputs": step.said, "Feedback": said}
@@ -115,7 +115,7 @@ def reflect(program: OptimisableProgram, trials: PromptTrials, proposer: Propose
     """Search by reflection until the budget is spent, or nothing new is found."""
     train = [example.query.position for example in trials.development.train]
     seed_candidate = {name: predictor.signature.instructions for name, predictor in program.named_predictors()}
-    reflection = Reflection(trials, proposer)
+    reflection = GepaReflection(trials, proposer)
     with dspy.context(disable_history=True):
         optimize(
             seed_candidate=seed_candidate,
@@ -134,7 +134,7 @@ def reflect(program: OptimisableProgram, trials: PromptTrials, proposer: Propose
 class Stop:
     """Ends a search that has spent its budget, or has found nothing new for a while."""
 
-    def __init__(self, reflection: Reflection) -> None:
+    def __init__(self, reflection: GepaReflection) -> None:
         self._reflection = reflection
         self._made = -1
         self._idle = 0
@@ -147,7 +147,7 @@ class Stop:
         return trials.left <= 0 or self._idle >= IDLE or self._reflection.barren >= BARREN
 
 
-def _telling(name: str, run: Run) -> list[Step]:
+def _telling(name: str, run: Run) -> list[RecordedCall]:
     """Choose the calls to show of a query: those that failed, then others."""
     steps = [step for step in run.steps if step.predictor == name]
     return sorted(steps, key=lambda step: step.outputs is not None)[:SHOWN]

@@ -49,9 +49,8 @@ class Judge:
 
     def tell(self, predictor: str, record: QueryRecord, position: int, score: float) -> str:
         """Give the words for one predictor about one query."""
-        reference = self.references[position].model_dump(mode="json")
         told = f"Score of the query: {score:.2f} ({METRICS[self.quality].label})."
-        return feedback(predictor, record.model_dump(mode="json"), reference, told)
+        return feedback(predictor, record, self.references[position], told)
 
     def read(self, scores: dict[str, float]) -> float:
         """Take the score out of a query's metrics. One that is not defined is no success; means leave it out."""

@@ -20,7 +20,7 @@ from cachetools import LRUCache
 
 from optimize.development import Development
 from optimize.measure import Measured, measure
-from optimize.prompts.call_recorder import CallRecorder, Step
+from optimize.prompts.call_recorder import CallRecorder, RecordedCall
 from optimize.prompts.judge import Judge
 from optimize.prompts.quotation import QuotationCheck
 from programs.content_key import content_key
@@ -71,7 +71,7 @@ class Run:
     measured: Measured | None
     """None where the candidate was refused."""
     score: float
-    steps: tuple[Step, ...] = ()
+    steps: tuple[RecordedCall, ...] = ()
 
     @property
     def record(self) -> QueryRecord | None:

@@ -56,9 +56,9 @@ def _kept(configured: ConfiguredMethod, query: Query, runtime: Runtime, folder: 
     run = Evaluation(Workload(WORKLOAD, "dev", (), (example,)), (configured,))
     found: list[QueryRecord] = []
 
-    def listen(method: str, done: int, total: int, record: dict[str, object] | None) -> None:
+    def listen(method: str, done: int, total: int, record: QueryRecord | None) -> None:
         if record is not None:
-            found.append(QueryRecord.model_validate(record))
+            found.append(record)
 
     evaluate(run, run.manifest(), runtime, folder, listener=listen)
     return found[-1]

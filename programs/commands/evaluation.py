@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from metrics.metric import METRICS
+from metrics.record import QueryRecord, Reference
 from metrics.scores import score
 from programs.commands.ask import say_what_runs
 from programs.commands.terminal import err, out
@@ -21,7 +22,7 @@ from programs.report.bars import bars
 from programs.report.results import Results
 from programs.report.terminal_tables import print_whole
 from programs.report.tracking import Tracker, open_tracker
-from programs.runner.estimate import Estimate, Range, estimate
+from programs.runner.estimate import Estimate, Spread, estimate
 from programs.runner.evaluate import evaluate
 from programs.runner.evaluation import Evaluation
 from programs.runner.folder import RunFolder
@@ -107,18 +108,18 @@ def run_shown(
     request: Request, evaluation: Evaluation, manifest: AnyManifest, runtime: Runtime, tracker: Tracker
 ) -> dict[str, Any]:
     """Run with bars on the terminal and a tracker listening."""
-    references = {ref.query_id: ref.model_dump(mode="json") for ref in evaluation.references}
+    references = {reference.query_id: reference for reference in evaluation.references}
     begun = False
     with bars(err) as show:
 
-        def listen(method: str, done: int, total: int, record: dict[str, Any] | None) -> None:
+        def listen(method: str, done: int, total: int, record: QueryRecord | None) -> None:
             nonlocal begun
             if not begun:  # the folder is open by now, so the run can't be refused any more
                 tracker.begin(manifest.model_dump(mode="json"))
                 begun = True
             show(method, done, total)
             if record is not None:
-                tracker.query(record, shown_scores(record, references[record["query_id"]], request.no_reader))
+                tracker.query(record, shown_scores(record, references[record.query_id], request.no_reader))
 
         try:
             summary = evaluate(
@@ -147,7 +148,7 @@ def run_shown(
     return summary
 
 
-def shown_scores(record: dict[str, Any], reference: dict[str, Any], no_reader: bool) -> dict[str, float]:
+def shown_scores(record: QueryRecord, reference: Reference, no_reader: bool) -> dict[str, float]:
     """Score a query as it comes, without the answer that nobody was asked for."""
     scores = score(record, reference)
     return {name: value for name, value in scores.items() if not (no_reader and METRICS[name].group == "answer")}
@@ -193,7 +194,7 @@ def estimate_table(estimates: Sequence[Estimate]) -> Table:
     return table
 
 
-def range_text(found: Range) -> str:
+def range_text(found: Spread) -> str:
     """Write a range."""
     low, high = f"{found.least:,.0f}", f"{found.most:,.0f}"
     return low if low == high else f"{low} – {high}"

@@ -84,13 +84,14 @@ def count(run: RunFolder, methods: Sequence[str] | None, rule: Rule) -> list[Fun
     for done, (record, reference) in enumerate(pairs(run)):
         if done % EVERY == 0:
             report(f"records of {run.name}", done, total)
-        method = record["method"]
+        method = record.method
         if methods and method not in methods:
             continue
         try:
-            funnels[method].add(record, reference | ({"answers": []} if method in silent else {}))
+            unanswered = reference.model_copy(update={"answers": ()})
+            funnels[method].add(record, unanswered if method in silent else reference)
         except ValueError as error:
-            where = f"{run.path}: {method} on {record['query_id']!r}"
+            where = f"{run.path}: {method} on {record.query_id!r}"
             raise InputError(f"{where}: {error}; the file was changed") from error
     report(f"records of {run.name}", total, total)
     counted = [funnel for name, funnel in funnels.items() if not methods or name in methods]

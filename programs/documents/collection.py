@@ -6,23 +6,22 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property
 
-from pydantic import BaseModel, ConfigDict, field_validator
+from pydantic import field_validator
 
 from programs.content_key import content_key
+from programs.frozen import Frozen
 
 
-class Source(BaseModel):
+class Source(Frozen):
     """One document. Offsets everywhere else count its characters exactly as they stand here."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     source_id: str
     text: str
 
 
-class Collection(BaseModel):
+class Collection(Frozen):
     """Sources in a fixed order, each id once."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", ignored_types=(cached_property,))
     sources: tuple[Source, ...]
 
     @field_validator("sources")

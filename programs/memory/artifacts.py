@@ -1,4 +1,4 @@
-"""What memory may hold. A class that has no `Kind` here, such as an answer or a label, can't be stored (I7)."""
+"""What memory may hold. A class that has no `Kind` here, such as an answer or a label, can't be stored."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from pydantic import (
 )
 
 from programs.contract import first_error
+from programs.frozen import Frozen
 from programs.state import Role
 from signatures.planner import Plan
 
@@ -86,10 +87,9 @@ class NotEligible(ValueError):
     """A payload of the wrong shape, or without valid provenance: a fault of the code that offered it."""
 
 
-class Artifact(BaseModel):
+class Artifact(Frozen):
     """One artifact. Its id follows from its scope and content key, so that a repeated artifact is stored once."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     artifact_id: str
     kind: Kind
     payload: Payload

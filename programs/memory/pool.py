@@ -46,7 +46,7 @@ class Pool:
         vector: Vectors | None = None,
         sources: Container[str] | None = None,
     ) -> QueryMemory:
-        """Begin the query at `position` (from 0) in the query order; it sees what the queries before it left (D11).
+        """Begin the query at `position` (from 0) in the query order; it sees what the queries before it left.
 
         `vector` is the query's unit vector, without which no earlier plan is similar. With `sources`, an artifact's
         provenance must lie in them.
@@ -141,7 +141,7 @@ class QueryMemory:
         """Move what this cycle offered into its declared scopes, after the action was chosen; answer with the ids.
 
         Call it once an action, when the evidence is already selected. Any action but REVISE ends the offering: what
-        comes later, such as the reader's output, finds the door shut (I7). `None` says that the query is incomplete:
+        comes later, such as the reader's output, finds the door shut. `None` says that the query is incomplete:
         what the failed cycle offered is dropped. Earlier cycles completed, and what they left stays.
         """
         offered, self._transient = list(self._transient.values()), {}

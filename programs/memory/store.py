@@ -3,7 +3,7 @@
 A persist is one transaction in a write-ahead log with `synchronous=FULL`: when `persist` returns, the log has been
 flushed to the disk. A killed process alone would need only NORMAL, but a power cut under NORMAL may drop the last
 commits while the run's record of the same query survives, and a resumed run would then see less memory than one never
-stopped (I8). The flush costs a fraction of a millisecond to a few, twice a query at most.
+stopped. The flush costs a fraction of a millisecond to a few, twice a query at most.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ WHERE artifact_id IN (SELECT value FROM json_each(?)) AND position < ?
 
 
 class SqliteStore:
-    """Global artifacts, each with the position in the query order of the query that wrote it (D11)."""
+    """Global artifacts, each with the position in the query order of the query that wrote it."""
 
     def __init__(self, path: Path | None, scope_key: str) -> None:
         """Open the scope's file, or make it. `None` keeps everything in memory."""

@@ -57,7 +57,7 @@ class QueryRun:
     def ask(self, predictor: dspy.Module, role: str, max_tokens: int, **inputs: Any) -> dspy.Prediction | None:
         """Ask the auxiliary model once, in the phase that the work is in.
 
-        An unreadable completion is counted and gives None, as a prompt too long does (D9).
+        An unreadable completion is counted and gives None, as a prompt too long does.
         """
         with self.ledger.scope(role, current_scope().phase):
             try:
@@ -113,15 +113,23 @@ class Program(dspy.Module):  # type: ignore[misc]
     def __init__(
         self, runtime: Runtime, workload: str = "ask", indexes: Indexes | None = None, memory: Path | None = None
     ) -> None:
-        """Bind what a program works with. One without memory between queries has no use for the file `memory`."""
+        """Bind what a program works with; its own parts come from `assemble`.
+
+        One without memory between queries has no use for the file `memory`.
+        """
         super().__init__()
         self.reader = open_reader(runtime.settings.lifecycle.answer)
         self.workload = workload
         self.runtime = runtime
         self.indexes = indexes or Indexes()
+        self.memory_file = memory
         self.owned: Runtime | None = None
         """The models, where they were loaded for this program alone; closing it then frees them."""
         self._asked = count()
+        self.assemble()
+
+    def assemble(self) -> None:
+        """Make the method's own parts: predictors, which optimisers then see, and what it holds."""
 
     @property
     def settings(self) -> Settings:

@@ -2,7 +2,7 @@
 
 The query that built an index pays for it, and the index's folder says which query that was. A resumed run drops the
 indexes of queries that left no record: they are built, and paid for, again, so that every record comes out the same
-as in a run that was never stopped (I8).
+as in a run that was never stopped.
 """
 
 from __future__ import annotations

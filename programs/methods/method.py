@@ -17,7 +17,7 @@ class Method(Protocol):
 
     @property
     def ordered(self) -> bool:
-        """Whether a query's record depends on the queries before it, so that they must run one after another (D11)."""
+        """Whether a query's record depends on the queries before it, so that they must run one after another."""
 
     def run(self, query: Query) -> QueryRecord:
         """Answer one query. A failed query is a record that says so, not an exception."""

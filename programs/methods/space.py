@@ -71,7 +71,7 @@ class Parameter:
 
 
 @dataclass(frozen=True)
-class Choice(Parameter):
+class OneOf(Parameter):
     """One of a few values."""
 
     values: tuple[Drawn, ...]
@@ -189,7 +189,7 @@ class Space:
     def fit(cls, parameters: Sequence[Parameter], settings: Settings) -> Space:
         """Keep what matters under these settings, with room for what they say."""
         fitted = [parameter.fitted(settings) for parameter in parameters if parameter.when(settings)]
-        lengths = {p.key: [v for v in p.values if isinstance(v, int)] for p in fitted if isinstance(p, Choice)}
+        lengths = {p.key: [v for v in p.values if isinstance(v, int)] for p in fitted if isinstance(p, OneOf)}
 
         def told(parameter: Parameter) -> Parameter:
             if not isinstance(parameter, Filling):
@@ -255,7 +255,7 @@ def value_at(settings: Settings, key: str) -> Any:
 def segmentation(index_calls: bool | Callable[[Settings], bool] = False) -> tuple[Parameter, ...]:
     """Vary the segments that sources are cut into, which most methods share."""
     return (
-        Choice("tam.region_tokens", (96, 128, 192, 256, 384), index_calls=index_calls),
-        Choice("tam.overlap_tokens", (0, 32, 64), index_calls=index_calls),
-        Choice("tam.boundaries", ("tokens", "sentences"), index_calls=index_calls),
+        OneOf("tam.region_tokens", (96, 128, 192, 256, 384), index_calls=index_calls),
+        OneOf("tam.overlap_tokens", (0, 32, 64), index_calls=index_calls),
+        OneOf("tam.boundaries", ("tokens", "sentences"), index_calls=index_calls),
     )

@@ -9,8 +9,8 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from programs.errors import InputError
+from programs.frozen import Frozen
 from programs.methods.space import Parameter
-from programs.settings_group import SettingsGroup
 
 if TYPE_CHECKING:
     from programs.methods.base import Program
@@ -28,7 +28,7 @@ class MethodSpec:
     """As tables and figures print it."""
     program: str
     """`module:Class`, a `Program`; imported when the method runs."""
-    settings: type[SettingsGroup] | None = None
+    settings: type[Frozen] | None = None
     """Its branch of the settings tree, which is called like the method, with underscores."""
     space: tuple[Parameter, ...] = ()
     """What a search may vary, and all that a compiled program may set."""

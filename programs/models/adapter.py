@@ -3,7 +3,7 @@
 DSPy's own adapters add field lists, a structure template and a reminder to each call, and some of them call again
 when a completion does not parse. Here the instruction is the system message, the labelled inputs and the output form
 are the user message, and a completion that does not parse is an `AdapterParseError`: the role turns it into a
-rejection (D9).
+rejection.
 """
 
 from __future__ import annotations

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import Field
 
+from programs.frozen import Frozen
 from programs.settings import Settings
 
 Part = Literal["reader", "auxiliary", "encoder", "cross_encoder"]
@@ -13,14 +14,13 @@ IN_PROCESS = ("llama", "onnx", "sentence-transformers")
 """Engines whose weights are files here."""
 
 
-class ModelIdentity(BaseModel):
+class ModelIdentity(Frozen):
     """A model and the hashes of its weights, where they are files here."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     part: Part
     engine: str
     model: str
-    sha256: dict[str, str] = {}
+    sha256: dict[str, str] = Field(default_factory=dict)
 
     def may_be(self, other: ModelIdentity) -> bool:
         """Tell whether this is the other, as far as names, engines and hashes say.

@@ -1,6 +1,6 @@
 """The one language-model type under DSPy: a `dspy.LM` whose engine meters every call into the ledger.
 
-DSPy's cache and its own retries are off: a proposal is one call (D9), and a cached call would leave no trace.
+DSPy's cache and its own retries are off: a proposal is one call, and a cached call would leave no trace.
 """
 
 from __future__ import annotations

@@ -82,7 +82,7 @@ def charge_encoder(tokens: int, content: bytes | None = None, spared: float = 0.
     """Note tokens that an encoder or cross-encoder read. They are reported beside RET, not in it.
 
     A named content counts once a query, and whether it was computed or remembered: a record must not depend on what
-    an earlier run happened to leave in a cache (I5). `spared` are the seconds that remembering it saved.
+    an earlier run happened to leave in a cache. `spared` are the seconds that remembering it saved.
     """
     scope = _scope.get()
     ledger = scope.ledger

@@ -8,7 +8,7 @@ from programs.report.cells import DIAGNOSTICS, Diagnostic, diagnostic_cell, fini
 from programs.report.names import CARRIERS, FREE_FORM, MACRO, TYPED, workload_label
 from programs.report.published import published
 from programs.report.results import Results
-from programs.report.tables import Cell, Column, Row, Table
+from programs.report.tables import Cell, Column, Table, TableRow
 
 QUALITY = {"em": 4, "f1": 4, "accuracy": 4, "ret": 1}
 TOKENS = {"tokens_reader": "Reader", "tokens_aux": "Aux.", "tokens_index": "Index", "ret": "RET"}
@@ -18,7 +18,7 @@ SHORT = {TYPED: "Typed", FREE_FORM: "Free-form"}
 def carrier_table(results: Results) -> Table | None:
     """Table 3: quality and RET."""
     rows = [
-        Row(
+        TableRow(
             label,
             tuple(mean_cell(results, carrier, workload, metric, "carriers") for metric in QUALITY),
             workload_label(workload),
@@ -32,16 +32,16 @@ def carrier_table(results: Results) -> Table | None:
 
 def carrier_tokens(results: Results) -> Table | None:
     """Supplement: where the tokens go, and the difference between the two."""
-    rows: list[Row] = []
+    rows: list[TableRow] = []
     for workload in results.summaries(CARRIERS):
         cells = {
             carrier: tuple(mean_cell(results, carrier, workload, metric, "carrier-tokens") for metric in TOKENS)
             for carrier in CARRIERS
         }
-        rows += [Row(CARRIERS[carrier], found, workload_label(workload)) for carrier, found in cells.items()]
+        rows += [TableRow(CARRIERS[carrier], found, workload_label(workload)) for carrier, found in cells.items()]
         pairs = zip(TOKENS, cells[TYPED], cells[FREE_FORM], strict=True)
         less = tuple(_less(workload, metric, typed, free_form) for metric, typed, free_form in pairs)
-        rows.append(Row("Typed minus Free-form", less, workload_label(workload)))
+        rows.append(TableRow("Typed minus Free-form", less, workload_label(workload)))
     columns = tuple(Column(metric, label, 1) for metric, label in TOKENS.items())
     return finished(results, Table("carrier-tokens", "Carrier token profiles", columns, tuple(rows), stub="Carrier"))
 
@@ -51,8 +51,10 @@ def carrier_diagnostics(results: Results) -> Table | None:
     present = [carrier for carrier in CARRIERS if results.has(carrier, MACRO)]
     sizes = {carrier: sum(map(len, results.parts(carrier, MACRO))) for carrier in present}
     queries = tuple(_printed(Cell(sizes[carrier], decimals=0), carrier, "queries") for carrier in present)
-    rows = [Row("Total queries", queries)]
-    rows += [Row(each.label, tuple(_counted(results, carrier, each) for carrier in present)) for each in DIAGNOSTICS]
+    rows = [TableRow("Total queries", queries)]
+    rows += [
+        TableRow(each.label, tuple(_counted(results, carrier, each) for carrier in present)) for each in DIAGNOSTICS
+    ]
     columns = tuple(Column(carrier, SHORT[carrier]) for carrier in present)
     title = "Execution diagnostics of the carrier control on LongBench"
     return finished(results, Table("carrier-diagnostics", title, columns, tuple(rows), stub="Diagnostic"))

@@ -16,7 +16,7 @@ from metrics.significance import McNemar, Paired, holm, mcnemar, paired_all
 from programs.errors import InputError
 from programs.report.names import DOCVQA, MACRO, QASPER, method_label, workload_label
 from programs.report.results import FEWER, LARGE, Results
-from programs.report.tables import Cell, Column, Row, Table
+from programs.report.tables import Cell, Column, Table, TableRow
 
 CHOSEN = {QASPER: ("em", "f1", "accuracy"), DOCVQA: ("anls", "accuracy")}
 """The paper's metrics of a workload; elsewhere they are EM and F1."""
@@ -186,7 +186,9 @@ def comparison_table(comparisons: Sequence[Comparison]) -> Table:
         Column("left_out", "Left out", 0),
     )
     rows = tuple(
-        Row(f"{method_label(each.system)}: {METRICS[each.metric].label}", _cells(each), workload_label(each.workload))
+        TableRow(
+            f"{method_label(each.system)}: {METRICS[each.metric].label}", _cells(each), workload_label(each.workload)
+        )
         for each in comparisons
     )
     tests = {each.mcnemar.test for each in comparisons if each.mcnemar}

@@ -8,7 +8,7 @@ from metrics.funnel import STAGES, Funnel, Tally
 from metrics.metric import METRICS
 from metrics.sufficiency import Agreement
 from programs.report.names import method_label, workload_label
-from programs.report.tables import Cell, Column, Row, Table
+from programs.report.tables import Cell, Column, Table, TableRow
 
 LABELS = {
     "gold": "Gold",
@@ -56,7 +56,9 @@ def funnel_table(funnels: Sequence[Funnel]) -> Table:
     columns = [Column(stage, LABELS[stage], 0) for stage in stages]
     columns += [Column(key, {"scored": "Scored", "on_path": "Ends a trace"}[key], 0, heading=BESIDE) for key in beside]
     rows = [
-        Row(label, tuple(_funnel_cell(funnel, tally, column.key) for column in columns), group(funnel), label == ALL)
+        TableRow(
+            label, tuple(_funnel_cell(funnel, tally, column.key) for column in columns), group(funnel), label == ALL
+        )
         for funnel in funnels
         for label, tally in by_type(funnel)
     ]
@@ -74,7 +76,7 @@ def verifier_table(funnels: Sequence[Funnel]) -> Table:
         Column("balanced_accuracy", "Balanced", 3),
     )
     rows = [
-        Row(label, _verdict_cells(found), group(funnel), label == ALL)
+        TableRow(label, _verdict_cells(found), group(funnel), label == ALL)
         for funnel in funnels
         for label, found in _agreements(funnel)
         if found.count()
@@ -98,7 +100,7 @@ def answer_table(funnels: Sequence[Funnel]) -> Table:
         )
     ]
     rows = [
-        Row(label, _answer_cells(tally), group(funnel), label == ALL)
+        TableRow(label, _answer_cells(tally), group(funnel), label == ALL)
         for funnel in funnels
         for label, tally in by_type(funnel)
         if any(means.n for means in tally.answers.values())

@@ -22,7 +22,7 @@ from programs.report.names import (
 )
 from programs.report.published import published
 from programs.report.results import Results
-from programs.report.tables import Cell, Column, Row, Table
+from programs.report.tables import Cell, Column, Table, TableRow
 
 QUALITY = ("em", "f1", "accuracy")
 
@@ -66,7 +66,7 @@ def ablation_table(results: Results) -> Table | None:
     labels = {name: REMOVALS.get(name, name) for name in variants}
     labels |= {name: name.replace(STATERAG, "Full") for name in results.methods if is_staterag(name)}
     rows = [
-        Row(
+        TableRow(
             label,
             tuple(mean_cell(results, method, workload, metric, "ablations") for metric in QUALITY),
             workload_label(workload),
@@ -82,7 +82,7 @@ def ablation_table(results: Results) -> Table | None:
 def ablation_differences(results: Results) -> Table | None:
     """Supplement: what each removal costs in point estimates; a comparison gives them intervals."""
     rows = [
-        Row(label, tuple(_cost(results, method, workload, metric) for metric in QUALITY), workload_label(workload))
+        TableRow(label, tuple(_cost(results, method, workload, metric) for metric in QUALITY), workload_label(workload))
         for workload in results.summaries(REMOVALS)
         for method, label in REMOVALS.items()
     ]
@@ -104,7 +104,7 @@ def _main_cell(results: Results, method: str, column: Column, paper: str) -> Cel
 
 def _main_table(results: Results, name: str, title: str, columns: Sequence[Column]) -> Table | None:
     rows = [
-        Row(
+        TableRow(
             method_label(method),
             tuple(_main_cell(results, method, column, name) for column in columns),
             emphasised=is_staterag(method),

@@ -7,16 +7,12 @@ import tomllib
 from functools import cache
 from importlib import resources
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
+
+from programs.frozen import Frozen
 
 
-class Entry(BaseModel):
-    """A part of the file: closed and frozen, so that a slip in it is an error at once."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class PublishedTable(Entry):
+class PublishedTable(Frozen):
     """One table, or one sentence's numbers: a row a method, a value a column, NaN where nothing is printed."""
 
     title: str
@@ -33,7 +29,7 @@ class PublishedTable(Entry):
         return self
 
 
-class Published(Entry):
+class Published(Frozen):
     """Everything that the paper prints, and what it was measured with."""
 
     models: str

@@ -10,7 +10,7 @@ from programs.report.names import base, is_staterag, method_label, workload_labe
 from programs.report.paper_tables import paper_tables
 from programs.report.published import published
 from programs.report.results import Results
-from programs.report.tables import Cell, Column, Row, Table
+from programs.report.tables import Cell, Column, Table, TableRow
 
 EVIDENCE = ("title_recall", "passage_recall", "title_mention", "answer_in_evidence", "source_recall")
 CORPUS = ("recall@1", "recall@2", "recall@5", "recall@10")
@@ -48,7 +48,7 @@ def run_tables(results: Results) -> list[Table]:
 def mean_table(results: Results, name: str, title: str, metrics: Mapping[str, int]) -> Table | None:
     """Tabulate means of some metrics, with their decimals, for every method by workload."""
     rows = [
-        Row(
+        TableRow(
             method_label(method),
             tuple(mean_cell(results, method, workload, metric) for metric in metrics),
             workload_label(workload),
@@ -64,7 +64,7 @@ def mean_table(results: Results, name: str, title: str, metrics: Mapping[str, in
 def token_table(results: Results) -> Table | None:
     """Tabulate tokens and both kinds of RET, with what the paper prints for index construction."""
     rows = [
-        Row(
+        TableRow(
             method_label(method),
             tuple(mean_cell(results, method, workload, metric, "index-tokens") for metric in TOKENS),
             workload_label(workload),
@@ -85,7 +85,7 @@ def token_table(results: Results) -> Table | None:
 def memory_table(results: Results) -> Table | None:
     """Tabulate reads of global memory, those that returned something, and their ratio."""
     rows = [
-        Row(method_label(method), _memory_cells(results, method, workload), workload_label(workload))
+        TableRow(method_label(method), _memory_cells(results, method, workload), workload_label(workload))
         for workload in results.with_macro
         for method in results.methods
         if _reads(results, method, workload)
@@ -99,7 +99,7 @@ def memory_table(results: Results) -> Table | None:
 def diagnostics_table(results: Results) -> Table | None:
     """Tabulate how the queries of every method ran. Counts are over all queries."""
     rows = [
-        Row(
+        TableRow(
             method_label(method),
             tuple(diagnostic_cell([table], each) for each in MORE_DIAGNOSTICS),
             workload_label(workload),

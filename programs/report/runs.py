@@ -42,7 +42,7 @@ def load_runs(paths: Sequence[Path]) -> list[ScoreTable]:
 
 
 def warn_of_budgets(folders: Sequence[RunFolder]) -> None:
-    """Say where methods of different runs had different evidence budgets; within one run they can't (D1)."""
+    """Say where methods of different runs had different evidence budgets; within one run they can't."""
     budgets: dict[int | None, str] = {}
     for folder in folders:
         lifecycle = folder.manifest.methods[0].settings.get("lifecycle", {})

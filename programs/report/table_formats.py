@@ -12,7 +12,7 @@ from pathlib import Path
 
 from programs.atomic import replacing
 from programs.report.console import visible
-from programs.report.tables import INTERVALS, VALUES, Column, Layout, Line, Shown, Table, blocks, caption, footnotes
+from programs.report.tables import INTERVALS, VALUES, Column, Layout, Shown, Table, TextRow, blocks, caption, footnotes
 
 MARKDOWN_SIGNS = re.compile(r"([\\`*_{}\[\]#|~^$])")
 DIGITS = re.compile(r"[\d.,/ –\[\]-]*")
@@ -145,7 +145,7 @@ def _raw(value: float) -> str:
     return repr(float(value)) if math.isfinite(value) else ""
 
 
-def _markdown_label(line: Line) -> str:
+def _markdown_label(line: TextRow) -> str:
     label = escape_markdown(line.label)
     return f"*{label}*" if line.is_paper else f"**{label}**" if line.emphasised else label
 
@@ -155,7 +155,7 @@ def _markdown_cell(cell: Shown) -> str:
     return MARKDOWN_MARKS[cell.mark].format(text)
 
 
-def _latex_line(line: Line) -> str:
+def _latex_line(line: TextRow) -> str:
     label = escape_latex(line.label)
     shown = rf"\textit{{{label}}}" if line.is_paper else rf"\textbf{{{label}}}" if line.emphasised else label
     cells = (LATEX_MARKS[cell.mark].format(escape_latex(cell.text)) for cell in line.cells)

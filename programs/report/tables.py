@@ -51,7 +51,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Row:
+class TableRow:
     """One line. Values are ranked among the rows of one group."""
 
     label: str
@@ -67,7 +67,7 @@ class Table:
     name: str
     title: str
     columns: tuple[Column, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[TableRow, ...]
     stub: str = "Method"
     notes: tuple[str, ...] = ()
     about_intervals: str = ""
@@ -117,7 +117,7 @@ class Shown:
 
 
 @dataclass(frozen=True)
-class Line:
+class TextRow:
     """A row as text. A paper's row stands below the row that it belongs to."""
 
     label: str
@@ -131,7 +131,7 @@ class Block:
     """The lines of one group of rows."""
 
     group: str
-    lines: list[Line] = field(default_factory=list)
+    lines: list[TextRow] = field(default_factory=list)
 
 
 def blocks(table: Table, layout: Layout) -> list[Block]:
@@ -194,7 +194,7 @@ def marks(values: Sequence[float], decimals: int, higher_is_better: bool | None)
     return ["best" if value == first else "second" if value == second else "" for value in printed]
 
 
-def _lines(rows: list[Row], columns: Sequence[Column], layout: Layout) -> Iterator[Line]:
+def _lines(rows: list[TableRow], columns: Sequence[Column], layout: Layout) -> Iterator[TextRow]:
     ranked = [
         marks([row.cells[at].value for row in rows], column.decimals, column.higher_is_better)
         for at, column in enumerate(columns)
@@ -202,10 +202,10 @@ def _lines(rows: list[Row], columns: Sequence[Column], layout: Layout) -> Iterat
     for place, row in enumerate(rows):
         cells = zip(row.cells, columns, ranked, strict=True)
         shown = tuple(Shown(_text(cell, column, layout), mark[place]) for cell, column, mark in cells)
-        yield Line(row.label, shown, row.emphasised)
+        yield TextRow(row.label, shown, row.emphasised)
         if layout.published and any(math.isfinite(cell.published) for cell in row.cells):
             paper = (_digits(cell, column, cell.published) for cell, column in zip(row.cells, columns, strict=True))
-            yield Line(f"{row.label} (paper)", tuple(map(Shown, paper)), is_paper=True)
+            yield TextRow(f"{row.label} (paper)", tuple(map(Shown, paper)), is_paper=True)
 
 
 def _text(cell: Cell, column: Column, layout: Layout) -> str:

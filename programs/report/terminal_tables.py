@@ -8,7 +8,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from programs.report.console import snippet, visible
-from programs.report.tables import VALUES, Layout, Line, Table, blocks, caption, footnotes
+from programs.report.tables import VALUES, Layout, Table, TextRow, blocks, caption, footnotes
 
 WIDEST = 400
 STYLES = {"": "", "best": "bold green", "second": "underline"}
@@ -49,7 +49,7 @@ def grid(table: Table, layout: Layout = VALUES) -> Grid:
     return shown
 
 
-def _texts(line: Line) -> list[Text]:
+def _texts(line: TextRow) -> list[Text]:
     faint = "dim" if line.is_paper else ""
     label = Text(snippet(line.label), style="bold" if line.emphasised else faint)
     return [label, *(Text(visible(cell.text), style=STYLES[cell.mark] or faint) for cell in line.cells)]

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from metrics.metric import METRICS
+from metrics.record import QueryRecord
 from programs.errors import InputError
 from programs.report.wandb_run import PROJECT, WandbRun
 
@@ -27,7 +28,7 @@ class Tracker(Protocol):
     def begin(self, manifest: Mapping[str, Any]) -> None:
         """Say what is going to run."""
 
-    def query(self, record: Mapping[str, Any], scores: Mapping[str, float]) -> None:
+    def query(self, record: QueryRecord, scores: Mapping[str, float]) -> None:
         """Tell of one query that is done."""
 
     def finish(self, summary: Mapping[str, Any], figures: Sequence[Path], files: Sequence[Path]) -> None:
@@ -40,7 +41,7 @@ class NoTracker:
     def begin(self, manifest: Mapping[str, Any]) -> None:
         """Do nothing."""
 
-    def query(self, record: Mapping[str, Any], scores: Mapping[str, float]) -> None:
+    def query(self, record: QueryRecord, scores: Mapping[str, float]) -> None:
         """Do nothing."""
 
     def finish(self, summary: Mapping[str, Any], figures: Sequence[Path], files: Sequence[Path]) -> None:
@@ -78,12 +79,12 @@ class WandbTracker:
         """Open a W&B run whose config is the manifest without its lists of queries."""
         self._run.open(_short(manifest))
 
-    def query(self, record: Mapping[str, Any], scores: Mapping[str, float]) -> None:
+    def query(self, record: QueryRecord, scores: Mapping[str, float]) -> None:
         """Log the running means at this query's number, and keep its row of the table."""
         self._queries += 1
-        self._run.log(self._means.add(record["method"], scores), step=self._queries)
+        self._run.log(self._means.add(record.method, scores), step=self._queries)
         if len(self._rows) < SHOWN_QUERIES:
-            about = [record.get(column) or "" for column in QUERY_COLUMNS]
+            about = [getattr(record, column) or "" for column in QUERY_COLUMNS]
             self._rows.append([*about, *(scores.get(metric) for metric in METRICS)])
 
     def finish(self, summary: Mapping[str, Any], figures: Sequence[Path], files: Sequence[Path]) -> None:

@@ -1,4 +1,4 @@
-"""The Navigator proposes π: completed traces through the typed graph, one a cycle or one a plan target (D12)."""
+"""The Navigator proposes π: completed traces through the typed graph, one a cycle or one a plan target."""
 
 from __future__ import annotations
 

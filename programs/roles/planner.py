@@ -13,7 +13,7 @@ from signatures.planner import Plan, ProposePlan
 
 
 class Planner(dspy.Module):  # type: ignore[misc]
-    """One call. Earlier plans of similar queries are context, never a substitute for the call (D7)."""
+    """One call. Earlier plans of similar queries are context, never a substitute for the call."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -17,7 +17,7 @@ ROLE = "reader"
 
 
 class Reader(dspy.Module):  # type: ignore[misc]
-    """It is given neither the state nor the memory, so nothing of them can reach its prompt (I4)."""
+    """It is given neither the state nor the memory, so nothing of them can reach its prompt."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -17,7 +17,7 @@ from programs.workloads.query import Query
 
 
 @dataclass(frozen=True)
-class Range:
+class Spread:
     """From the mildest course of the sampled queries to the costliest, for a whole run."""
 
     least: float
@@ -31,10 +31,10 @@ class Estimate:
     method: str
     queries: int
     sampled: int
-    calls: Range
-    prompt_tokens: Range
-    completion_tokens: Range
-    ret: Range
+    calls: Spread
+    prompt_tokens: Spread
+    completion_tokens: Spread
+    ret: Spread
 
 
 def estimate(evaluation: Evaluation, runtime: Runtime, sample: int) -> list[Estimate]:
@@ -65,9 +65,9 @@ def spread(queries: Sequence[Query], sample: int) -> list[Query]:
 
 
 def _scaled(method: str, total: int, mildest: list[QueryRecord], costliest: list[QueryRecord]) -> Estimate:
-    def across(value: Callable[[QueryRecord], float]) -> Range:
+    def across(value: Callable[[QueryRecord], float]) -> Spread:
         means = [statistics.fmean(map(value, course)) * total for course in (mildest, costliest)]
-        return Range(min(means), max(means))
+        return Spread(min(means), max(means))
 
     return Estimate(
         method=method,

@@ -20,7 +20,7 @@ from programs.runner import environment
 from programs.runner.folder import reference_lines
 from programs.selection.compiled import Compiled
 from programs.selection.configured import ConfiguredMethod
-from programs.selection.leakage import Selection, check_locked
+from programs.selection.leakage import LockedSelection, check_locked
 from programs.settings import Settings
 from programs.workloads.manifest import AnyManifest, MethodEntry, QueryEntry, QuestionSet, manifest_type
 from programs.workloads.query import Query, Reference
@@ -29,11 +29,11 @@ from programs.workloads.registry import Workload
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Methods on one workload. On an eval split, compiled ones are of a locked selection that has not seen it (I11)."""
+    """Methods on one workload. On an eval split, compiled ones are of a locked selection that has not seen it."""
 
     workload: Workload
     methods: tuple[ConfiguredMethod, ...]
-    selection: Selection | None = None
+    selection: LockedSelection | None = None
 
     def __post_init__(self) -> None:
         names = [configured.name for configured in self.methods]

@@ -1,6 +1,6 @@
 """Runs the queries of a manifest, in order or several at once, and writes a record for each as it is done.
 
-Where memory passes between queries they run one after another (D11). Where it does not, `workers` of them run at once
+Where memory passes between queries they run one after another. Where it does not, `workers` of them run at once
 and give the same records: the first query of a shared collection runs before the others, because it builds, and pays
 for, what they share.
 """
@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextvars import copy_context
 from dataclasses import dataclass
-from typing import Any
 
 from programs.errors import StateRAGError
 from programs.methods.method import Method
@@ -23,7 +22,7 @@ from programs.workloads.query import Query
 ENGINE_FAULTS = ("LMTransportError", "RequestRefused")
 """Errors of the engine and not of the query. Several in a row mean that there is no use in going on."""
 
-Listener = Callable[[str, int, int, dict[str, Any] | None], None]
+Listener = Callable[[str, int, int, QueryRecord | None], None]
 """Told of each record: the method, how many queries are done of how many that were to do, and the record."""
 
 
@@ -65,19 +64,19 @@ class Execution:
         """
         done: dict[str, int] = {}
         trailing: set[str] = set()
-        for row in self.folder.records():
-            if row["method"] == method:
-                done[row["query_id"]] = row["position"]
-                trailing = {*trailing, row["query_id"]} if ended_by_engine(row) else set()
+        for record in self.folder.records():
+            if record.method == method:
+                done[record.query_id] = record.position
+                trailing = {*trailing, record.query_id} if ended_by_engine(record) else set()
         if len(trailing) >= self.stop_after:
             self.folder.withdraw(method, frozenset(trailing))
             return {query_id: position for query_id, position in done.items() if query_id not in trailing}
         return done
 
 
-def ended_by_engine(record: dict[str, Any]) -> bool:
+def ended_by_engine(record: QueryRecord) -> bool:
     """Tell whether the engine, and not the query, ended it."""
-    return record["status"] == "incomplete" and (record["error"] or "").startswith(ENGINE_FAULTS)
+    return not record.is_complete and (record.error or "").startswith(ENGINE_FAULTS)
 
 
 def in_order(method: Method, queries: Iterable[Query]) -> Iterator[QueryRecord]:

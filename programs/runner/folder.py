@@ -11,11 +11,13 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from filelock import FileLock, Timeout
+from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 
+from metrics.record import RECORD_VERSION
 from programs.atomic import replacing
 from programs.errors import InputError
 from programs.record import QueryRecord
@@ -23,6 +25,7 @@ from programs.workloads.manifest import AnyManifest, differences, read_manifest
 from programs.workloads.query import Reference
 
 MANIFEST, REFERENCES, RECORDS, SUMMARY = "manifest.json", "references.jsonl", "records.jsonl", "summary.json"
+Line = TypeVar("Line", bound=BaseModel)
 WITHDRAWN = "withdrawn.jsonl"
 """Records of queries that found no model server, taken back when the run was taken up again. What they spent stays."""
 
@@ -39,22 +42,21 @@ class RunFolder:
         """The folder's own name, which tables use."""
         return self.path.resolve().name
 
-    def references(self) -> dict[str, dict[str, Any]]:
-        """Give the references by query id, as plain JSON values."""
-        rows = _lines(self.path / REFERENCES)
-        return {row["query_id"]: row for row in rows}
+    def references(self) -> dict[str, Reference]:
+        """Give the references by query id."""
+        return {found.query_id: found for _, found in _lines(self.path / REFERENCES, Reference)}
 
-    def records(self) -> Iterator[dict[str, Any]]:
-        """Give the records as plain JSON values, one at a time. Every line must be of this manifest."""
+    def records(self) -> Iterator[QueryRecord]:
+        """Give the records, one at a time. Every line must be of this manifest."""
         path = self.path / RECORDS
         digest = self.manifest.digest
-        for number, row in enumerate(_lines(path), start=1):
-            if row.get("manifest") != digest:
+        for number, record in _lines(path, QueryRecord):
+            if record.manifest != digest:
                 raise InputError(
-                    f"{path}, line {number}: a record of manifest {row.get('manifest')} in a run of {digest};"
+                    f"{path}, line {number}: a record of manifest {record.manifest} in a run of {digest};"
                     " records of two runs can't be mixed: start a new one with another --out"
                 )
-            yield row
+            yield record
 
 
 class OpenRun(RunFolder):
@@ -90,13 +92,12 @@ class OpenRun(RunFolder):
             lock.release()
             raise
 
-    def append(self, record: QueryRecord) -> dict[str, Any]:
+    def append(self, record: QueryRecord) -> QueryRecord:
         """Write one record and wait until it is on the disk; give it back as it was written."""
-        line = record.model_copy(update={"manifest": self.manifest.digest}).model_dump_json()
-        self._file.write(line.encode("utf-8", "surrogatepass") + b"\n")
+        written = record.model_copy(update={"manifest": self.manifest.digest})
+        self._file.write(written.model_dump_json().encode("utf-8", "surrogatepass") + b"\n")
         self._file.flush()
         os.fsync(self._file.fileno())
-        written: dict[str, Any] = from_json(line)
         return written
 
     def withdraw(self, method: str, queries: frozenset[str]) -> None:
@@ -166,7 +167,8 @@ def reference_lines(references: Iterable[Reference]) -> bytes:
     return b"".join(reference.model_dump_json().encode("utf-8", "surrogatepass") + b"\n" for reference in references)
 
 
-def _lines(path: Path) -> Iterator[dict[str, Any]]:
+def _lines(path: Path, kind: type[Line]) -> Iterator[tuple[int, Line]]:
+    """Read what a file holds, a line each, with the line's number."""
     if not path.exists():
         return
     with path.open("rb") as file:
@@ -174,14 +176,23 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
             if not line.endswith(b"\n"):
                 return  # a kill cut it; `--resume` drops it
             try:
-                row = from_json(line, cache_strings="keys")
-            except ValueError as error:
-                raise InputError(
-                    f"{path}, line {number}: not a line of JSON ({error}); the file was changed"
-                ) from error
-            if not isinstance(row, dict):
-                raise InputError(f"{path}, line {number}: not a record")
-            yield row
+                yield number, kind.model_validate_json(line)
+            except ValidationError as error:
+                raise InputError(f"{path}, line {number}: {_what_is_wrong(line, kind, error)}") from error
+
+
+def _what_is_wrong(line: bytes, kind: type[BaseModel], error: ValidationError) -> str:
+    """Say why a line can't be read: it is of a later version, or it was changed."""
+    first = error.errors()[0]
+    try:
+        row = from_json(line)
+    except ValueError:
+        return f"not a line of JSON ({first['msg']}); the file was changed"
+    version = row.get("version") if isinstance(row, dict) else None
+    if kind is QueryRecord and isinstance(version, int) and version != RECORD_VERSION:
+        return f"a record of version {version}; this StateRAG reads version {RECORD_VERSION}: use the one that wrote it"
+    where = ".".join(map(str, first["loc"])) or "the line"
+    return f"not a {kind.__name__} as StateRAG writes it ({where}: {first['msg']}); the file was changed"
 
 
 def _end_of_last_line(size: int, file: Any) -> int:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
 from metrics.metric import METRICS
+from metrics.record import QueryRecord, Reference
 from metrics.scores import ScoreTable, collect_tables
 from programs.errors import InputError
 from programs.runner.folder import RunFolder
@@ -20,19 +20,19 @@ def score_tables(run: RunFolder) -> list[ScoreTable]:
     return [_without_answers(run, tables[entry.name]) for entry in run.manifest.methods if entry.name in tables]
 
 
-def pairs(run: RunFolder) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+def pairs(run: RunFolder) -> Iterator[tuple[QueryRecord, Reference]]:
     """Give every record with its reference; one that the manifest lacks is refused, and one that comes twice."""
     references = run.references()
     methods = {entry.name for entry in run.manifest.methods}
     seen: set[tuple[str, str]] = set()
     for record in run.records():
-        key = (record["method"], record["query_id"])
-        if record["method"] not in methods or record["query_id"] not in references:
+        key = (record.method, record.query_id)
+        if record.method not in methods or record.query_id not in references:
             raise InputError(f"{run.path}: a record of {key[0]!r} on {key[1]!r}, which the manifest does not have")
         if key in seen:
             raise InputError(f"{run.path}: two records of {key[0]!r} on {key[1]!r}; the file was changed")
         seen.add(key)
-        yield record, references[record["query_id"]]
+        yield record, references[record.query_id]
 
 
 def _without_answers(run: RunFolder, table: ScoreTable) -> ScoreTable:

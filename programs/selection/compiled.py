@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import dspy
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from programs.atomic import replacing
 from programs.errors import InputError
+from programs.frozen import Frozen
 from programs.methods.base import Program
 from programs.models.identity import ModelIdentity, model_identities, named_models
 from programs.settings import Settings, preset_names
@@ -26,13 +27,13 @@ READER = "reader."
 """How the names of the shared reader's predictors begin."""
 
 
-class Frozen(BaseModel):
+class CompiledPart(Frozen):
     """A part of a compiled file."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(allow_inf_nan=False)
 
 
-class Interval(Frozen):
+class MeasuredMean(CompiledPart):
     """A mean over `n` questions, with its confidence interval where there are enough of them."""
 
     mean: float
@@ -41,7 +42,7 @@ class Interval(Frozen):
     n: int = Field(ge=0)
 
 
-class Spent(Frozen):
+class Spent(CompiledPart):
     """What a selection cost."""
 
     trials: int = Field(ge=0)
@@ -61,7 +62,7 @@ class Spent(Frozen):
         )
 
 
-class Choice(Frozen):
+class Choice(CompiledPart):
     """How a compiled program was chosen."""
 
     by: str = Field(min_length=1, description="the optimiser")
@@ -73,8 +74,8 @@ class Choice(Frozen):
     train: int = Field(ge=0, description="questions that were proposed from")
     validation: int = Field(ge=1, description="questions that were chosen by")
     seen: SeenHashes
-    scores: dict[str, dict[str, Interval]] = Field(description="workload, or macro, to metric, on validation")
-    baseline: dict[str, dict[str, Interval]] = Field({}, description="the same for what the search started from")
+    scores: dict[str, dict[str, MeasuredMean]] = Field(description="workload, or macro, to metric, on validation")
+    baseline: dict[str, dict[str, MeasuredMean]] = Field({}, description="the same for what the search started from")
     models: tuple[ModelIdentity, ...]
     spent: Spent
 
@@ -99,14 +100,14 @@ class Choice(Frozen):
         return _others(self.models, named_models(settings)) or _others(self.models, model_identities(settings))
 
 
-class Prompt(Frozen):
+class Prompt(CompiledPart):
     """What was chosen for one predictor."""
 
     instructions: str = Field(min_length=1)
     demos: tuple[dict[str, Any], ...] = Field((), description="worked examples, each with all fields of the signature")
 
 
-class Compiled(Frozen):
+class Compiled(CompiledPart):
     """One file a method and preset."""
 
     version: Literal[1] = 1

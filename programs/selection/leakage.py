@@ -1,4 +1,4 @@
-"""A locked selection at an evaluation: what runs must be what was locked, and must not have seen the queries (I11)."""
+"""A locked selection at an evaluation: what runs must be what was locked, and must not have seen the queries."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Selection:
+class LockedSelection:
     """A lock and the programs that it froze, by method."""
 
     lock: Lock
@@ -57,14 +57,14 @@ class Selection:
             refuse_quotes(method, compiled, questions, sources)
 
 
-def open_selection(path: Path) -> Selection:
+def open_selection(path: Path) -> LockedSelection:
     """Find the lock of a compiled file or of a folder of them, and check that nothing changed since."""
     folder = path if path.is_dir() else path.resolve().parent
     lock, files = read_lock(folder)
-    return Selection(lock, {file.compiled.method: file.compiled for file in files.values()})
+    return LockedSelection(lock, {file.compiled.method: file.compiled for file in files.values()})
 
 
-def check_locked(used: Mapping[str, Compiled], selection: Selection | None, queries: Sequence[Query]) -> None:
+def check_locked(used: Mapping[str, Compiled], selection: LockedSelection | None, queries: Sequence[Query]) -> None:
     """Let compiled programs answer evaluation questions only if they are a selection's that has not seen these."""
     if not used:
         return

@@ -17,14 +17,14 @@ from pydantic import Field, ValidationError
 from programs.content_key import content_key
 from programs.errors import InputError
 from programs.models.identity import ModelIdentity
-from programs.selection.compiled import Choice, Compiled, CompiledFile, Frozen, read_file, write_sorted
+from programs.selection.compiled import Choice, Compiled, CompiledFile, CompiledPart, read_file, write_sorted
 from programs.workloads.hashes import SeenHashes
 
 LOCK = "lock.json"
 T = TypeVar("T")
 
 
-class Lock(Frozen):
+class Lock(CompiledPart):
     """What was frozen."""
 
     version: Literal[1] = 1

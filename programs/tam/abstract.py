@@ -1,6 +1,6 @@
 """The abstraction generator F_a: what a Relation or Topic node says of its children.
 
-A model is asked for groups of two or more only, sees the opening of each child, and is asked once (D5, D9).
+A model is asked for groups of two or more only, sees the opening of each child, and is asked once.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Abstractor(Protocol):
 
 @dataclass(frozen=True)
 class Reuse:
-    """Where abstractions are looked up and kept by content key (D7)."""
+    """Where abstractions are looked up and kept by content key."""
 
     recall: Callable[[str], str | None]
     remember: Callable[[str, str, tuple[str, ...]], None]

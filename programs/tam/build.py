@@ -57,7 +57,7 @@ def build_graph(
 
 
 def widest_root(settings: Settings) -> int:
-    """Give the fan-out at which the root needs no further Topic layer (D10).
+    """Give the fan-out at which the root needs no further Topic layer.
 
     Half of Cmax: the root's children then cost at most half of the candidates and leave as many for the levels below,
     and the pre-rank of a level, which may spend an equal share of what is left, passes over few of them. A tighter
@@ -160,7 +160,7 @@ class _Draft:
 def region_map(
     regions: Sequence[Segment], edges: Sequence[Edge], vectors: Vectors, tam: TamSettings
 ) -> tuple[Nodes, ...]:
-    """Give ρ of each Evidence node (D2): itself, its siblings under a Relation, its neighbours in the source.
+    """Give ρ of each Evidence node: itself, its siblings under a Relation, its neighbours in the source.
 
     By the rule 'names', up to half of the region goes to the nodes that it leads to by name, before the others: those
     that are headed by what it names, then those that share rare names with it.

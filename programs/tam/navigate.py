@@ -107,7 +107,7 @@ def admissible(graph: TypedGraph, trace: Trace, closed: Collection[int]) -> list
 
 
 def select_budget(cosines: Vectors, nodes: Collection[int], share: int) -> list[int]:
-    """Keep the nodes most similar to the query, ties by node order: a cheap pre-rank (D4)."""
+    """Keep the nodes most similar to the query, ties by node order: a cheap pre-rank."""
     ordered = sorted(nodes)
     if len(ordered) <= share or share <= 0:
         return ordered if share > 0 else []

@@ -1,4 +1,4 @@
-"""What a selection saw, as hashes: enough to tell whether an evaluation's questions or sources were among it (I11).
+"""What a selection saw, as hashes: enough to tell whether an evaluation's questions or sources were among it.
 
 A text is hashed by its letters and digits alone, so that neither case nor a space makes it another one.
 """
@@ -12,10 +12,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer, StringConstraints
+from pydantic import BeforeValidator, PlainSerializer, StringConstraints
 
 from programs.content_key import content_key
 from programs.documents.collection import Collection
+from programs.frozen import Frozen
 from programs.workloads.query import Query
 
 OTHER = re.compile(r"[\W_]+")
@@ -73,10 +74,9 @@ class Met:
     sources: tuple[str, ...]
 
 
-class SeenHashes(BaseModel):
+class SeenHashes(Frozen):
     """Hashes of every question that a selection was made on, one a query, and of every source of theirs, each once."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     questions: Hashes = ()
     sources: Hashes = ()
 

@@ -1,6 +1,6 @@
 """What a run is of, down to hashes, so that someone else can get it again and nobody can mix two runs.
 
-There are two types, because selection must never see an evaluation query (I11): `optimize` takes a `DevManifest`, and
+There are two types, because selection must never see an evaluation query: `optimize` takes a `DevManifest`, and
 a `LockedManifest` is not one.
 """
 
@@ -11,22 +11,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from programs.content_key import content_key
 from programs.errors import InputError
+from programs.frozen import Frozen
 from programs.models.identity import ModelIdentity
 
 VERSION: Literal[1] = 1
 
 
-class Entry(BaseModel):
-    """A part of a manifest."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", ignored_types=(cached_property,))
-
-
-class QueryEntry(Entry):
+class QueryEntry(Frozen):
     """One query at its place in the order."""
 
     query_id: str
@@ -34,7 +29,7 @@ class QueryEntry(Entry):
     collection: str = Field(description="digest of its sources, a key of `collections`")
 
 
-class QuestionSet(Entry):
+class QuestionSet(Frozen):
     """The ordered queries and their sources. Two runs can be compared query by query where this is the same."""
 
     workload: str
@@ -50,7 +45,7 @@ class QuestionSet(Entry):
         return content_key(self.model_dump_json(exclude={"files"}))
 
 
-class MethodEntry(Entry):
+class MethodEntry(Frozen):
     """A method and what it runs with."""
 
     name: str
@@ -59,14 +54,14 @@ class MethodEntry(Entry):
     compiled: str | None = Field(None, description="sha256 of the compiled program, where one was loaded")
 
 
-class SelectionEntry(Entry):
+class SelectionEntry(Frozen):
     """The locked selection that compiled programs are of."""
 
     lock: str = Field(description="digest of the lock")
     development: str = Field(description="digest of the development questions that it was made on")
 
 
-class GitState(Entry):
+class GitState(Frozen):
     """The code that ran."""
 
     revision: str
@@ -74,7 +69,7 @@ class GitState(Entry):
     changes: str | None = Field(None, description="sha256 of what differs from the revision")
 
 
-class Manifest(Entry):
+class Manifest(Frozen):
     """Everything that a run's records depend on. `created` is the one field that does not count."""
 
     version: Literal[1] = VERSION

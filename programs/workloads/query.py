@@ -1,16 +1,19 @@
 """A question as a method sees it, and the reference that only a metric sees.
 
-They are two types because a method is handed a `Query`: what is not in it can't reach a prompt or memory (I7).
+They are two types because a method is handed a `Query`: what is not in it can't reach a prompt or memory.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
+from metrics.record import GoldPassage as GoldPassage
+from metrics.record import Reference as Reference
 from programs.documents.collection import Collection
 from programs.errors import InputError
+from programs.frozen import Frozen
 
 MAX_QUESTION = 20_000
 """Characters. A longer text is a document given by mistake: it would fill the reader's context by itself."""
@@ -32,10 +35,9 @@ def check_question(text: str) -> str:
     return text
 
 
-class Query(BaseModel):
+class Query(Frozen):
     """One question over one collection, at its place in the workload."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     query_id: str = Field(min_length=1)
     question: str
     collection: Collection
@@ -47,36 +49,9 @@ class Query(BaseModel):
         return check_question(value) if isinstance(value, str) else value
 
 
-class GoldPassage(BaseModel):
-    """A passage that an answer needs: characters [start, end) of a source. They begin with its title."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-    source_id: str
-    title: str
-    start: int = Field(ge=0)
-    end: int
-
-
-class Reference(BaseModel):
-    """What a query is scored against. No method receives one."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-    query_id: str = Field(min_length=1)
-    answers: tuple[str, ...] = Field(description="any of them is right; without any, the query is run and not scored")
-    supporting: tuple[str, ...] = Field((), description="ids of the sources that the answer needs, where known")
-    passages: tuple[tuple[GoldPassage, ...], ...] = Field(
-        (),
-        description="the passages that the answer needs, where one source holds many; a title that the source repeats "
-        "gives several of which any will do, and one that it lacks gives none",
-    )
-    question_type: str | None = None
-    cluster: str | None = Field(None, description="what questions on one source have in common; None stands alone")
-
-
-class Example(BaseModel):
+class Example(Frozen):
     """A query and its reference, as a loader gives them; a runner parts them before a method runs."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     query: Query
     reference: Reference
 

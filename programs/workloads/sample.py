@@ -11,16 +11,14 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
-
 from programs.documents.collection import Collection, Source
+from programs.frozen import Frozen
 from programs.workloads.query import Example, Query, Reference
 
 
-class Sample(BaseModel):
+class Sample(Frozen):
     """All documents as one collection, and the examples, whose queries share it."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     collection: Collection
     examples: tuple[Example, ...]
 

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from programs.errors import InputError
 from programs.models import identity
 from programs.models.identity import model_identities
-from programs.selection.compiled import Compiled, Interval, Prompt, read_compiled, write_compiled
+from programs.selection.compiled import Compiled, MeasuredMean, Prompt, read_compiled, write_compiled
 from programs.selection.configured import ConfiguredMethod
 from programs.settings import load_settings
 from tests.support.runs import scripted_runtime
@@ -53,7 +53,7 @@ def test_how_a_program_was_chosen_does_not_change_what_it_is_called(development)
 
 def test_a_score_that_is_no_number_is_not_written():
     with pytest.raises(ValidationError):
-        Interval(mean=math.nan, n=3)
+        MeasuredMean(mean=math.nan, n=3)
 
 
 def test_a_file_of_another_method_or_in_a_place_that_does_not_exist_is_said(tmp_path, development):

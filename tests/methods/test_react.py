@@ -131,7 +131,7 @@ def test_a_trajectory_that_found_nothing_searches_for_the_question():
         '{"thought": "' + "long " * 400,
     ],
 )
-def test_D9_an_unreadable_step_is_spent_and_shown_and_not_asked_for_again(bad):
+def test_an_unreadable_step_is_spent_and_shown_and_not_asked_for_again(bad):
     script = Steps(bad, step("search", "dome lens"), FINISH)
     record = ask(script, texts(HARBOUR, DOME), react={"hits": 1})
     assert len(script.prompts) == 3

@@ -221,7 +221,7 @@ def test_a_decision_that_cannot_be_read_retrieves():
 
 
 @pytest.mark.parametrize("bad", ["", "not json", reflection(useful=6), reflection("maybe"), '{"relevant": "yes"}'])
-def test_D9_a_passage_whose_reflection_cannot_be_read_comes_last_and_is_asked_about_once(bad):
+def test_a_passage_whose_reflection_cannot_be_read_comes_last_and_is_asked_about_once(bad):
     def judge(passage):
         return bad if passage.startswith("which dome") else reflection("no", "none", 1)
 

@@ -108,7 +108,7 @@ def test_I3_a_rejected_proposal_ends_the_query_without_the_reader(role, completi
     assert script.asked("reader") == []
 
 
-def test_D9_a_malformed_completion_is_asked_for_once_and_keeps_its_raw_text():
+def test_a_malformed_completion_is_asked_for_once_and_keeps_its_raw_text():
     script = RoleScript(planner="not json at all")
     record = ask(make_program(script))
     assert len(script.asked("planner")) == 1
@@ -196,7 +196,7 @@ def test_a_server_that_dies_makes_the_query_incomplete_with_its_reason():
     assert record.calls[-1].transport_retries == 3
 
 
-def test_D7_a_later_query_finds_abstractions_scores_and_similar_plans_in_memory():
+def test_a_later_query_finds_abstractions_scores_and_similar_plans_in_memory():
     script = RoleScript()
     program = make_program(script, tam={"region_tokens": 16, "overlap_tokens": 4, "abstraction": "model"})
     first = ask(program, "q0", 0)

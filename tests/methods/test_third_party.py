@@ -29,10 +29,10 @@ packages = ["opening_rag"]
 from pydantic import Field
 from programs.methods.space import Whole
 from programs.methods.spec import MethodSpec
-from programs.settings import SettingsGroup
+from programs.settings import Frozen
 
 
-class OpeningSettings(SettingsGroup):
+class OpeningSettings(Frozen):
     k: int = Field(2, ge=1, description="segments handed over")
 
 

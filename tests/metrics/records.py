@@ -1,11 +1,24 @@
-"""Small records and references, in the shape that a run folder holds."""
+"""Small records and references."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
+
+from metrics.record import Call, EvidenceRecord, GoldPassage, QueryRecord, Reference
+from metrics.tokens import reader_equivalent, tokens_by_phase
+from programs.state import plain
+
+Model = TypeVar("Model", bound=BaseModel)
 
 
-def a_call(phase: str = "aux", **changes: Any) -> dict[str, Any]:
+def changed(model: Model, **changes: Any) -> Model:
+    """Make the same with other values."""
+    return type(model).model_validate(dict(model) | changes)
+
+
+def a_call(phase: str = "aux", **changes: Any) -> Call:
     call = {
         "query_id": "q1",
         "role": "reader" if phase == "reader" else "planner",
@@ -21,12 +34,12 @@ def a_call(phase: str = "aux", **changes: Any) -> dict[str, Any]:
         "transport_retries": 0,
         "error": None,
     }
-    return call | changes
+    return Call.model_validate(call | changes)
 
 
 def an_evidence(
     source_id: str = "birds", start: int = 0, text: str = "The Brass Heron", **changes: Any
-) -> dict[str, Any]:
+) -> EvidenceRecord:
     end = start + len(text)
     item = {
         "evidence_id": f"{source_id}#{start}-{end}",
@@ -37,17 +50,17 @@ def an_evidence(
         "cycle": 1,
         "derived": None,
     }
-    return item | changes
+    return EvidenceRecord.model_validate(item | changes)
 
 
-def a_summary(text: str, source_id: str = "birds", start: int = 0, end: int = 100) -> dict[str, Any]:
+def a_summary(text: str, source_id: str = "birds", start: int = 0, end: int = 100) -> EvidenceRecord:
     derived = {"kind": "summary", "regions": [{"source_id": source_id, "start": start, "end": end}]}
     return an_evidence(source_id, start, text, end=end, evidence_id=f"summary of {source_id}", derived=derived)
 
 
 def a_commit(field: str, value: Any, cycle: int = 1) -> dict[str, Any]:
     roles = {"plan": "planner", "path": "navigator", "evidence": "retriever", "verdict": "verifier", "artifacts": "smp"}
-    return {"cycle": cycle, "role": roles[field], "field": field, "value": value}
+    return {"cycle": cycle, "role": roles[field], "field": field, "value": plain(value)}
 
 
 def a_verdict(label: str, cycle: int = 1) -> dict[str, Any]:
@@ -66,9 +79,10 @@ def a_rejection(reason: str) -> dict[str, Any]:
     }
 
 
-def a_record(**changes: Any) -> dict[str, Any]:
+def a_record(**changes: Any) -> QueryRecord:
     """Make a query that was released after one cycle and read once."""
     evidence = changes.pop("evidence", [an_evidence()])
+    calls = changes.pop("calls", [a_call("index"), a_call(), a_call(), a_call("reader")])
     record = {
         "version": 1,
         "query_id": "q1",
@@ -86,24 +100,25 @@ def a_record(**changes: Any) -> dict[str, Any]:
         "rejections": [],
         "error": None,
         "parse_failures": 0,
-        "calls": [a_call("index"), a_call(), a_call(), a_call("reader")],
-        "tokens": {"reader": 100, "aux": 200, "index": 100},
+        "calls": calls,
+        "tokens": tokens_by_phase(calls),
         "encoder_tokens": 50,
-        "ret": {"paper": 100 + 300 * 8 / 14, "parameters": 250.0},
+        "ret": reader_equivalent(calls, 14),
         "latency": {"index": 0.25, "online": 1.5},
         "memory": {"reads": 4, "hits": 1},
+        "refusals": [],
         "settings": "0123",
         "manifest": None,
     }
-    return record | changes
+    return QueryRecord.model_validate(record | changes)
 
 
-def a_baseline_record(**changes: Any) -> dict[str, Any]:
+def a_baseline_record(**changes: Any) -> QueryRecord:
     """Make a query of a method without a controller: no state, no action, no cycle."""
     return a_record(**{"method": "vanilla", "action": None, "cycles": 0, "states": []} | changes)
 
 
-def an_incomplete_record(**changes: Any) -> dict[str, Any]:
+def an_incomplete_record(**changes: Any) -> QueryRecord:
     """Make a query that ended at a rejection: the reader was not called."""
     ended = {
         "status": "incomplete",
@@ -119,11 +134,11 @@ def an_incomplete_record(**changes: Any) -> dict[str, Any]:
     return a_record(**ended | changes)
 
 
-def a_passage(title: str = "Heron", start: int = 0, end: int = 20, source_id: str = "birds") -> dict[str, Any]:
-    return {"source_id": source_id, "title": title, "start": start, "end": end}
+def a_passage(title: str = "Heron", start: int = 0, end: int = 20, source_id: str = "birds") -> GoldPassage:
+    return GoldPassage(source_id=source_id, title=title, start=start, end=end)
 
 
-def a_reference(**changes: Any) -> dict[str, Any]:
+def a_reference(**changes: Any) -> Reference:
     reference = {
         "query_id": "q1",
         "answers": ["Brass Heron", "heron"],
@@ -132,4 +147,4 @@ def a_reference(**changes: Any) -> dict[str, Any]:
         "question_type": "bridge",
         "cluster": None,
     }
-    return reference | changes
+    return Reference.model_validate(reference | changes)

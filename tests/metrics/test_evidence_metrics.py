@@ -77,13 +77,6 @@ def test_a_summary_of_a_passage_is_not_the_passage(recall):
     assert recall([a_summary("Heron", start=0, end=100), at(0, 100)], [[HERON]]) == 1.0
 
 
-@pytest.mark.parametrize("recall", BY_ADDRESS)
-def test_evidence_that_does_not_say_whether_it_is_derived_is_source_text(recall):
-    item = at(0, 100)
-    del item["derived"]
-    assert recall([item], [[HERON]]) == 1.0
-
-
 @pytest.mark.parametrize(
     ("texts", "expected"),
     [

@@ -20,6 +20,7 @@ from tests.metrics.records import (
     a_verdict,
     an_evidence,
     an_incomplete_record,
+    changed,
 )
 
 LENGTH = 20
@@ -32,7 +33,7 @@ def region(place):
 
 
 def name(place):
-    return region(place)["evidence_id"]
+    return region(place).evidence_id
 
 
 def needs(*places, **changes):
@@ -99,8 +100,8 @@ def test_a_fallback_carries_what_any_cycle_kept_and_a_release_only_the_last():
 
 
 def test_a_record_that_the_budget_cut_to_less_than_half_is_not_admitted():
-    cut = region(1) | {"text": "x" * 9, "end": LENGTH + 9}
-    record = a_run(candidates=(0, 1), kept=((0, 1),)) | {"evidence": [region(0), cut]}
+    cut = changed(region(1), text="x" * 9, end=LENGTH + 9)
+    record = changed(a_run(candidates=(0, 1), kept=((0, 1),)), evidence=[region(0), cut])
     assert fate(record, needs(0, 1)).furthest == ("admitted", "carried")
     assert fate(record, needs(0, 1), "title").furthest == ("admitted", "admitted")
 
@@ -132,8 +133,8 @@ def test_a_method_without_a_state_has_only_what_it_admitted():
 
 
 def test_any_passage_of_a_repeated_title_will_do_and_a_title_without_one_is_never_reached():
-    reference = needs(0)
-    reference["passages"] = [[*needs(4)["passages"][0], *needs(0)["passages"][0]], []]
+    either = [*needs(4).passages[0], *needs(0).passages[0]]
+    reference = changed(needs(0), passages=[either, []])
     assert fate(a_run(candidates=(0,)), reference).furthest == ("admitted", "completed")
 
 
@@ -209,7 +210,9 @@ RECORDS = st.builds(
 def test_counts_only_fall_and_are_bounded_by_the_gold(pairs, rule):
     funnel = Funnel("staterag", "aviary", rule)
     for at, (record, places, kind) in enumerate(pairs):
-        funnel.add(record | {"query_id": str(at)}, needs(*places, supporting=[], question_type=kind, query_id=str(at)))
+        funnel.add(
+            changed(record, query_id=str(at)), needs(*places, supporting=[], question_type=kind, query_id=str(at))
+        )
     for tally in (funnel.whole, *funnel.types.values()):
         found = [tally.survivors(stage) for stage in STAGES]
         assert found == sorted(found, reverse=True)

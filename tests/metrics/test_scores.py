@@ -65,8 +65,8 @@ def test_the_scores_of_a_query():
 
 def test_an_incomplete_query_scores_0_in_every_quality_metric_whatever_it_says():
     whole = a_record(status="incomplete")
-    assert whole["answer"]
-    assert whole["evidence"]
+    assert whole.answer
+    assert whole.evidence
     scores = score(whole, a_reference())
     assert {name: scores[name] for name in ANSWER | EVIDENCE} == dict.fromkeys(ANSWER | EVIDENCE, 0.0)
     assert scores["incomplete"] == 1.0

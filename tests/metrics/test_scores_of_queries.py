@@ -1,10 +1,9 @@
-"""Metrics read what the program really writes: whole queries on a scripted model, dumped as a run folder holds them."""
-
-import json
+"""Metrics read what the program really writes: whole queries on a scripted model, dumped and read as a run folder holds them."""
 
 import pytest
 
 from metrics.metric import METRICS
+from metrics.record import QueryRecord
 from metrics.scores import score
 from programs.methods.staterag.program import StateRAG
 from programs.models.language_model import LanguageModel
@@ -26,7 +25,7 @@ ENDS = {
 }
 
 
-def scores_of(script: RoleScript) -> tuple[dict, dict]:
+def scores_of(script: RoleScript) -> tuple[QueryRecord, dict]:
     model = LanguageModel(ScriptedEngine(script))
     runtime = Runtime(small_settings(**BY_MODEL), model, model, HashedEncoder(), OverlapCrossEncoder())
     collection = make_collection()
@@ -37,18 +36,20 @@ def scores_of(script: RoleScript) -> tuple[dict, dict]:
     reference = Reference(
         query_id="q1", answers=("The dome",), supporting=(source.source_id,), passages=((gold,),), question_type="where"
     )
-    record = json.loads(StateRAG(runtime, workload="test").run(query).model_dump_json())
-    return record, score(record, json.loads(reference.model_dump_json()))
+    record = StateRAG(runtime, workload="test").run(query)
+    read = QueryRecord.model_validate_json(record.model_dump_json())
+    assert score(read, reference) == score(record, reference)
+    return read, score(read, reference)
 
 
 @pytest.mark.parametrize("end", ["RELEASE", "FALLBACK"])
 def test_a_query_that_the_reader_answered_keeps_the_rules_of_admission(end):
     record, scores = scores_of(ENDS[end])
-    assert record["action"] == end
+    assert record.action == end
     assert scores["em"] == 1.0
     assert scores["admission_violations"] == 0
     assert scores["reader_calls"] == scores["reached_reader"] == 1
-    assert scores["ret"] == pytest.approx(record["ret"]["paper"])
+    assert scores["ret"] == pytest.approx(record.ret.paper)
     assert set(scores) <= set(METRICS)
 
 
@@ -58,4 +59,4 @@ def test_a_query_that_was_rejected_scores_0_and_keeps_its_tokens():
     assert {name: scores[name] for name in quality} == dict.fromkeys(quality, 0.0)
     assert len(quality) > 10
     assert (scores["incomplete"], scores["parse_failures"], scores["admission_violations"]) == (1, 1, 0)
-    assert scores["tokens_aux"] == record["tokens"]["aux"] > 0
+    assert scores["tokens_aux"] == record.tokens.aux > 0

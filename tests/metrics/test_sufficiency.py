@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metrics.sufficiency import Agreement, AnswerMeans, Verdict
+from metrics.sufficiency import Agreement, AnswerMeans, JudgedVerdict
 
-VERDICTS = st.lists(st.builds(Verdict, st.integers(1, 3), st.sampled_from(["PASS", "FAIL"]), st.booleans()))
+VERDICTS = st.lists(st.builds(JudgedVerdict, st.integers(1, 3), st.sampled_from(["PASS", "FAIL"]), st.booleans()))
 
 
 def agreement(*verdicts):
@@ -20,10 +20,10 @@ def agreement(*verdicts):
 
 def test_each_way_of_being_right_or_wrong_is_counted_by_itself():
     found = agreement(
-        *[Verdict(1, "PASS", True)] * 3,
-        *[Verdict(1, "PASS", False)] * 2,
-        Verdict(2, "FAIL", True),
-        *[Verdict(2, "FAIL", False)] * 4,
+        *[JudgedVerdict(1, "PASS", True)] * 3,
+        *[JudgedVerdict(1, "PASS", False)] * 2,
+        JudgedVerdict(2, "FAIL", True),
+        *[JudgedVerdict(2, "FAIL", False)] * 4,
     )
     counts = {(label, enough): found.count(label, enough) for label in ("PASS", "FAIL") for enough in (True, False)}
     assert counts == {("PASS", True): 3, ("PASS", False): 2, ("FAIL", True): 1, ("FAIL", False): 4}
@@ -34,12 +34,12 @@ def test_each_way_of_being_right_or_wrong_is_counted_by_itself():
 
 
 def test_always_the_same_verdict_is_worth_one_half_however_often_evidence_suffices():
-    found = agreement(*[Verdict(1, "PASS", True)] * 9, Verdict(1, "PASS", False))
+    found = agreement(*[JudgedVerdict(1, "PASS", True)] * 9, JudgedVerdict(1, "PASS", False))
     assert (found.accuracy, found.balanced_accuracy) == (0.9, 0.5)
 
 
 def test_without_both_kinds_of_evidence_there_is_no_balance():
-    assert math.isnan(agreement(Verdict(1, "PASS", True)).balanced_accuracy)
+    assert math.isnan(agreement(JudgedVerdict(1, "PASS", True)).balanced_accuracy)
     assert math.isnan(agreement().accuracy)
 
 

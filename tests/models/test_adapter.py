@@ -111,7 +111,7 @@ def test_a_typed_output_is_read_from_json():
         "[]",
     ],
 )
-def test_D9_a_completion_that_does_not_fit_the_type_fails_after_one_call(completion):
+def test_a_completion_that_does_not_fit_the_type_fails_after_one_call(completion):
     outcome, ledger = ask(lambda request: completion)
     assert isinstance(outcome, AdapterParseError)
     assert len(ledger.calls) == 1

@@ -36,8 +36,7 @@ def measured(examples):
 def test_each_record_is_scored_in_the_questions_order(examples, measured):
     assert [record.query_id for record in measured.records] == [example.query.query_id for example in examples]
     for record, example, scores in zip(measured.records, examples, measured.scores, strict=True):
-        there = record.model_dump(mode="json")
-        assert scores == score(there, example.reference.model_dump(mode="json"))
+        assert scores == score(record, example.reference)
 
 
 def test_a_measurement_does_not_hang_on_the_order_of_the_questions(examples, measured):

@@ -14,7 +14,7 @@ from optimize.parameters.search import Objective, ParameterSearch
 from optimize.parameters.study import open_study
 from optimize.parameters.trial import SlicedQuestions
 from programs.errors import InputError
-from programs.methods.space import Choice, Real, Space, Whole
+from programs.methods.space import OneOf, Real, Space, Whole
 from programs.selection.configured import ConfiguredMethod
 from programs.workloads.longbench import load_longbench
 from tests.optimize.parameter_world import make_examples, make_trial, write_longbench
@@ -25,8 +25,8 @@ SETTINGS = small_settings(
     lifecycle={"answer": False, "reader_budget": 96}, tam={"region_tokens": 24, "overlap_tokens": 0}, vanilla={"k": 2}
 )
 PARAMETERS = (
-    Choice("tam.region_tokens", (12, 24, 48)),
-    Choice("tam.overlap_tokens", (0, 6)),
+    OneOf("tam.region_tokens", (12, 24, 48)),
+    OneOf("tam.overlap_tokens", (0, 6)),
     Whole("vanilla.k", 1, 6, online=True),
 )
 ABOUT = {"method": "vanilla", "seed": 0, "trials": 8}
@@ -116,14 +116,14 @@ def test_settings_that_were_tried_are_not_measured_again(found, monkeypatch):
 
     search_module_measure = search_module.measure
     monkeypatch.setattr(search_module, "measure", counting)
-    _, trials = found(trials=9, parameters=(Choice("vanilla.k", (2, 3), online=True),), slices=1)
+    _, trials = found(trials=9, parameters=(OneOf("vanilla.k", (2, 3), online=True),), slices=1)
     assert len(trials) == 9
     assert len(measured) == 2
     assert {trial.quality for trial in trials if trial.parameters["vanilla.k"] == 2} == {trials[0].quality}
 
 
 def test_settings_that_do_not_go_together_are_a_failed_trial_and_the_search_goes_on(found):
-    chosen, trials = found(trials=10, parameters=(Choice("tam.overlap_tokens", (0, 24)),))
+    chosen, trials = found(trials=10, parameters=(OneOf("tam.overlap_tokens", (0, 24)),))
     failed = [trial for trial in trials if trial.state == "failed"]
     assert failed
     assert {trial.parameters["tam.overlap_tokens"] for trial in failed} == {24}
@@ -256,7 +256,7 @@ def test_more_trials_may_be_asked_for_later(found, tmp_path):
 
 def test_proposals_hang_on_the_seed_the_number_and_the_trials_before_alone():
     questions = SlicedQuestions.sliced(make_examples(4), 1)
-    space = Space.fit([Real("retriever.minimum", 0.0, 1.0), Choice("navigation.chain", (False, True))], SETTINGS)
+    space = Space.fit([Real("retriever.minimum", 0.0, 1.0), OneOf("navigation.chain", (False, True))], SETTINGS)
     before = []
     for number in range(15):
         drawn = propose(space, before, questions, number, 7, startup=5)

@@ -29,7 +29,7 @@ def test_a_trial_that_finds_its_indexes_has_the_records_of_one_that_builds_them(
     shared = SharedIndexes(examples)
     runtime = scripted_runtime()
     built, found = (measure(configured, runtime, examples, indexes=shared.trial(configured)) for _ in range(2))
-    alone = [configured.open(scripted_runtime(), "questions", None, frozenset()) for _ in examples]
+    alone = [configured.open(scripted_runtime(), "questions") for _ in examples]
     fresh = [program.run(example.query) for program, example in zip(alone, examples, strict=True)]
     assert [plain(record) for record in found.records] == [plain(record) for record in built.records]
     assert [record.evidence for record in found.records] == [record.evidence for record in fresh]

@@ -15,7 +15,7 @@ from optimize.shared_indexes import SharedIndexes
 from optimize.spaces import space_of
 from programs.errors import InputError
 from programs.methods.registry import specs
-from programs.methods.space import Choice, Filling, Near, Parameter, Real, Space, Whole, value_at
+from programs.methods.space import Filling, Near, OneOf, Parameter, Real, Space, Whole, value_at
 from programs.models.engines.dry_run import FILLER, rehearsed
 from programs.selection.configured import ConfiguredMethod
 from programs.settings import load_settings, preset_names
@@ -105,7 +105,7 @@ def test_an_unknown_method_and_an_unknown_setting_are_refused():
 
 def test_settings_that_do_not_go_together_are_refused_with_their_name():
     settings = load_settings("embedded")
-    parameters = [Choice("graphrag.chunk_tokens", (50,)), Choice("graphrag.chunk_overlap", (60,))]
+    parameters = [OneOf("graphrag.chunk_tokens", (50,)), OneOf("graphrag.chunk_overlap", (60,))]
     space = Space.fit(parameters, settings)
     with pytest.raises(InputError, match="chunk_overlap 60 must be less"):
         space.applied({"graphrag.chunk_tokens": 50, "graphrag.chunk_overlap": 60})

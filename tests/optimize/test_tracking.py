@@ -9,14 +9,14 @@ import sys
 import pytest
 
 from optimize.search_page import write_page
-from optimize.tracking import NoTracker, open_search_tracker
+from optimize.tracking import NoSearchTracker, open_search_tracker
 from programs.errors import InputError
 from tests.optimize.searches import ABOUT, line, trials, write
 
 
 def test_no_tracker_is_the_default_and_does_nothing(tmp_path):
     tracker = open_search_tracker(None, tmp_path)
-    assert isinstance(tracker, NoTracker)
+    assert isinstance(tracker, NoSearchTracker)
     tracker.begin(ABOUT)
     tracker.trial(line(0))
     tracker.finish([])

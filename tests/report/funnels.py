@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from metrics.funnel import Fate, Funnel
-from metrics.sufficiency import Verdict
+from metrics.sufficiency import JudgedVerdict
 
 LOST_EVERYWHERE = {
     "bridge": ("admitted", "admitted", "carried", "kept", "candidates", "reached", "completed", "gold"),
     "comparison": ("admitted", "admitted"),
 }
-VERDICTS = (Verdict(1, "PASS", True), Verdict(1, "PASS", False), Verdict(2, "FAIL", False))
+VERDICTS = (JudgedVerdict(1, "PASS", True), JudgedVerdict(1, "PASS", False), JudgedVerdict(2, "FAIL", False))
 
 
-def a_fate(*furthest: str, verdicts: tuple[Verdict, ...] = (), scores: dict[str, float] | None = None) -> Fate:
+def a_fate(*furthest: str, verdicts: tuple[JudgedVerdict, ...] = (), scores: dict[str, float] | None = None) -> Fate:
     ended = "planner" if "gold" in furthest else None
     return Fate(furthest, 1, 1, ended, verdicts, scores or {}, frozenset(furthest))
 

@@ -19,14 +19,17 @@ from programs.report.table_formats import (
     markdown,
     write_tables,
 )
-from programs.report.tables import INTERVALS, Cell, Column, Row, Table
+from programs.report.tables import INTERVALS, Cell, Column, Table, TableRow
 
 NASTY = st.text(alphabet=st.one_of(st.characters(), st.sampled_from("|\n\r\\{}[]*&%$#_^~<>\"'`=+-@\t")), max_size=30)
 
 
 def small(label: str = "a", **more) -> Table:
     columns = (Column("h.f1", "F1", 3, True, ("Top", "HotpotQA")), Column("h.ret", "RET", 1, None, ("Top", "HotpotQA")))
-    rows = (Row(label, (Cell(0.25, 0.2, 0.3, 40, 0.9), Cell(1234.5, n=40))), Row("b", (Cell(0.5, n=40), Cell())))
+    rows = (
+        TableRow(label, (Cell(0.25, 0.2, 0.3, 40, 0.9), Cell(1234.5, n=40))),
+        TableRow("b", (Cell(0.5, n=40), Cell())),
+    )
     return Table("small", "A title", columns, rows, **more)
 
 
@@ -88,7 +91,7 @@ def test_latex_has_booktabs_rules_and_spanning_headings():
 
 
 def test_a_wide_table_goes_over_both_columns_of_a_page():
-    wide = Table("w", "W", tuple(Column(str(i), str(i)) for i in range(7)), (Row("m", (Cell(),) * 7),))
+    wide = Table("w", "W", tuple(Column(str(i), str(i)) for i in range(7)), (TableRow("m", (Cell(),) * 7),))
     assert r"\begin{table*}" in latex(wide)
     assert r"\end{table*}" in latex(wide)
     assert r"\begin{table}" in latex(small())
@@ -129,7 +132,7 @@ def test_signs_of_latex_are_written_as_signs(name):
 
 def test_csv_has_every_digit_and_a_field_for_each_number():
     value = 1 / 3
-    made = Table("t", "T", (Column("f1", "F1"),), (Row("m", (Cell(value, 0.1, 0.7, 12, 0.4),)),))
+    made = Table("t", "T", (Column("f1", "F1"),), (TableRow("m", (Cell(value, 0.1, 0.7, 12, 0.4),)),))
     [line] = csv.DictReader(io.StringIO(comma_separated([made])))
     assert float(line["value"]) == value
     assert (line["low"], line["high"], line["n"], line["published"]) == ("0.1", "0.7", "12", "0.4")
@@ -137,13 +140,13 @@ def test_csv_has_every_digit_and_a_field_for_each_number():
 
 
 def test_csv_leaves_what_is_not_known_empty():
-    made = Table("t", "T", (Column("f1", "F1"),), (Row("m", (Cell(),)),))
+    made = Table("t", "T", (Column("f1", "F1"),), (TableRow("m", (Cell(),)),))
     [line] = csv.DictReader(io.StringIO(comma_separated([made])))
     assert {line[name] for name in ("value", "low", "high", "n", "published")} == {""}
 
 
 def test_a_negative_number_stays_a_number_in_csv():
-    made = Table("t", "T", (Column("d", "D"),), (Row("m", (Cell(-0.5),)),))
+    made = Table("t", "T", (Column("d", "D"),), (TableRow("m", (Cell(-0.5),)),))
     assert ",-0.5," in comma_separated([made])
 
 
@@ -154,7 +157,7 @@ def test_a_name_is_not_run_as_a_formula(name):
 
 @given(NASTY, st.floats(allow_nan=False, allow_infinity=False))
 def test_csv_reads_back_as_one_line_a_cell(name, value):
-    made = Table("t", "T", (Column("f1", "F1"),), (Row(name, (Cell(value),)),))
+    made = Table("t", "T", (Column("f1", "F1"),), (TableRow(name, (Cell(value),)),))
     lines = list(csv.reader(io.StringIO(comma_separated([made]))))
     assert [len(line) for line in lines] == [10, 10]
     assert float(lines[1][4]) == value
@@ -162,7 +165,7 @@ def test_csv_reads_back_as_one_line_a_cell(name, value):
 
 
 def test_three_files_are_written_and_intervals_follow_the_values(tmp_path):
-    plain = Table("plain", "Plain", (Column("f1", "F1"),), (Row("m", (Cell(0.5),)),))
+    plain = Table("plain", "Plain", (Column("f1", "F1"),), (TableRow("m", (Cell(0.5),)),))
     written = write_tables([small(), plain], tmp_path / "out")
     assert [path.name for path in written] == ["tables.md", "tables.tex", "tables.csv"]
     page = written[0].read_text(encoding="utf-8")

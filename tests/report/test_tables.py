@@ -14,8 +14,8 @@ from programs.report.tables import (
     Cell,
     Column,
     Layout,
-    Row,
     Table,
+    TableRow,
     blocks,
     caption,
     footnotes,
@@ -27,12 +27,12 @@ from programs.report.tables import (
 SCORES = st.lists(st.one_of(st.just(math.nan), st.floats(0, 1)), max_size=8)
 
 
-def table(*rows: Row, columns: tuple[Column, ...] = (Column("f1", "F1", 3, True),), **more) -> Table:
+def table(*rows: TableRow, columns: tuple[Column, ...] = (Column("f1", "F1", 3, True),), **more) -> Table:
     return Table("t", "A table", columns, rows, **more)
 
 
-def row(label: str, *values: float, group: str = "", **cell) -> Row:
-    return Row(label, tuple(Cell(value, **cell) for value in values), group)
+def row(label: str, *values: float, group: str = "", **cell) -> TableRow:
+    return TableRow(label, tuple(Cell(value, **cell) for value in values), group)
 
 
 def shown(made: Table, layout: Layout = VALUES) -> list[tuple[str, list[tuple[str, str]]]]:
@@ -95,7 +95,7 @@ def test_rows_are_ranked_within_their_group():
 
 
 def test_the_papers_value_stands_in_a_row_of_its_own_and_is_not_ranked():
-    made = table(Row("ours", (Cell(0.2, published=0.9),)), Row("theirs", (Cell(0.3),)))
+    made = table(TableRow("ours", (Cell(0.2, published=0.9),)), TableRow("theirs", (Cell(0.3),)))
     lines = shown(made)
     assert [label for label, _ in lines] == ["ours", "ours (paper)", "theirs"]
     assert lines[1][1] == [("0.900", "")]
@@ -107,7 +107,7 @@ def test_a_row_without_a_printed_value_has_no_papers_row():
 
 
 def test_intervals_are_shown_where_they_are_asked_for_and_known():
-    made = table(Row("a", (Cell(0.25, 0.2, 0.3),)), Row("b", (Cell(0.5),)))
+    made = table(TableRow("a", (Cell(0.25, 0.2, 0.3),)), TableRow("b", (Cell(0.5),)))
     assert shown(made, INTERVALS)[0][1][0][0] == "0.250 [0.200, 0.300]"
     assert shown(made, INTERVALS)[1][1][0][0] == "0.500"
     assert shown(made)[0][1][0][0] == "0.250"
@@ -115,12 +115,12 @@ def test_intervals_are_shown_where_they_are_asked_for_and_known():
 
 
 def test_a_note_follows_its_value_but_not_a_dash():
-    made = table(Row("a", (Cell(595, note="/600", decimals=0),)), Row("b", (Cell(note="/600"),)))
+    made = table(TableRow("a", (Cell(595, note="/600", decimals=0),)), TableRow("b", (Cell(note="/600"),)))
     assert [cells[0][0] for _, cells in shown(made)] == ["595/600", "–"]
 
 
 def test_a_text_stands_in_the_place_of_digits():
-    assert shown(table(Row("a", (Cell(1e-9, text="< 0.0001"),))))[0][1][0][0] == "< 0.0001"
+    assert shown(table(TableRow("a", (Cell(1e-9, text="< 0.0001"),))))[0][1][0][0] == "< 0.0001"
 
 
 def test_n_is_said_once_where_it_is_the_same_everywhere():
@@ -129,7 +129,7 @@ def test_n_is_said_once_where_it_is_the_same_everywhere():
 
 def test_n_is_said_by_heading_where_headings_differ():
     columns = (Column("a", "F1", heading=("HotpotQA",)), Column("b", "F1", heading=("Avg.",)))
-    made = table(Row("x", (Cell(0.1, n=200), Cell(0.2, n=600))), columns=columns)
+    made = table(TableRow("x", (Cell(0.1, n=200), Cell(0.2, n=600))), columns=columns)
     assert sizes(made) == "n: HotpotQA 200; Avg. 600"
 
 
@@ -141,17 +141,21 @@ def test_a_method_with_fewer_queries_is_named():
 def test_a_metric_with_fewer_queries_is_named_with_its_method():
     columns = (Column("f1", "F1"), Column("em", "EM"))
     made = table(
-        Row("a", (Cell(0.1, n=9), Cell(0.1, n=9))), Row("b", (Cell(0.1, n=9), Cell(0.1, n=4))), columns=columns
+        TableRow("a", (Cell(0.1, n=9), Cell(0.1, n=9))),
+        TableRow("b", (Cell(0.1, n=9), Cell(0.1, n=4))),
+        columns=columns,
     )
     assert sizes(made) == "n: 9 (b EM 4)"
 
 
 def test_footnotes_speak_of_intervals_and_of_the_paper_only_where_they_are_shown():
-    made = table(Row("a", (Cell(0.1, 0, 1, 5, 0.3),)), about_intervals="bars", about_published="theirs", notes=("so",))
+    made = table(
+        TableRow("a", (Cell(0.1, 0, 1, 5, 0.3),)), about_intervals="bars", about_published="theirs", notes=("so",)
+    )
     assert footnotes(made, VALUES) == ["n = 5", "so", "theirs"]
     assert footnotes(made, INTERVALS) == ["n = 5", "so", "bars"]
 
 
 def test_a_row_with_too_few_cells_is_refused():
     with pytest.raises(ValueError, match="must have 1 cells"):
-        table(Row("a", ()))
+        table(TableRow("a", ()))

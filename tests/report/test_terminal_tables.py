@@ -6,7 +6,7 @@ import io
 
 from rich.console import Console
 
-from programs.report.tables import INTERVALS, VALUES, Cell, Column, Layout, Row, Table
+from programs.report.tables import INTERVALS, VALUES, Cell, Column, Layout, Table, TableRow
 from programs.report.terminal_tables import print_table
 
 
@@ -18,7 +18,7 @@ def printed(table: Table, layout: Layout = VALUES) -> str:
 
 def made(label: str = "StateRAG") -> Table:
     columns = (Column("f1", "F1", 3, True, ("HotpotQA",)), Column("ret", "RET", 1, None, ("HotpotQA",)))
-    rows = (Row(label, (Cell(0.25, 0.2, 0.3, 40, 0.9), Cell(1234.5, n=40)), "Group"),)
+    rows = (TableRow(label, (Cell(0.25, 0.2, 0.3, 40, 0.9), Cell(1234.5, n=40)), "Group"),)
     return Table("t", "A title", columns, rows, about_published="whose")
 
 

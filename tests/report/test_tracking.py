@@ -9,16 +9,17 @@ from types import ModuleType
 
 import pytest
 
+from metrics.record import QueryRecord
 from programs.errors import InputError
 from programs.report import tracking
 from programs.report.tracking import NoTracker, RunningMeans, open_tracker
+from tests.metrics.records import a_record
 
 MANIFEST = {"preset": "tiny", "questions": {"workload": "own", "queries": [{"query_id": "q"}] * 3, "collections": {}}}
 
 
-def record(number: int, method: str = "staterag", **changes) -> dict:
-    row = {"method": method, "query_id": f"q{number}", "question": "Who?", "answer": "<b>Ada</b>"}
-    return row | {"status": "completed", "action": "RELEASE"} | changes
+def record(number: int, method: str = "staterag", **changes) -> QueryRecord:
+    return a_record(method=method, query_id=f"q{number}", question="Who?", **{"answer": "<b>Ada</b>"} | changes)
 
 
 def test_no_tracker_is_the_default_and_does_nothing(tmp_path):

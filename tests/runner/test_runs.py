@@ -90,6 +90,24 @@ def test_records_that_were_carried_over_from_another_run_are_refused(tmp_path):
         evaluate(evaluation, evaluation.manifest(), scripted_runtime(), tmp_path / "a", resume=True)
 
 
+def test_records_that_lack_what_later_versions_added_are_read_and_those_of_a_later_one_say_so(tmp_path):
+    run = make_evaluation("vanilla", queries=2)
+    evaluate(run, run.manifest(), scripted_runtime(), tmp_path)
+    path = tmp_path / "records.jsonl"
+    first, second = (json.loads(line) for line in path.read_text().splitlines())
+    for added in ("refusals", "considered", "parse_failures"):
+        first.pop(added)
+    path.write_text(json.dumps(first) + "\n")
+    [record] = RunFolder(tmp_path).records()
+    assert (record.query_id, record.refusals) == (first["query_id"], [])
+    path.write_text(json.dumps(second | {"version": 2, "mood": "glad"}) + "\n")
+    with pytest.raises(InputError, match=r"line 1: a record of version 2; this StateRAG reads version 1"):
+        list(RunFolder(tmp_path).records())
+    path.write_text(json.dumps(second | {"cycles": "many"}) + "\n")
+    with pytest.raises(InputError, match=r"line 1: not a QueryRecord as StateRAG writes it \(cycles: "):
+        list(RunFolder(tmp_path).records())
+
+
 def test_one_process_at_a_time_writes_a_run(tmp_path):
     evaluation = make_evaluation("vanilla", queries=2)
     manifest = evaluation.manifest()
@@ -192,7 +210,7 @@ def SlowRuntime(script):
     return runtime
 
 
-def test_D11_a_method_with_memory_between_queries_runs_in_order_whatever_the_workers(tmp_path):
+def test_a_method_with_memory_between_queries_runs_in_order_whatever_the_workers(tmp_path):
     evaluation = make_evaluation("staterag", queries=12)
     manifest = evaluation.manifest()
     evaluate(evaluation, manifest, scripted_runtime(), tmp_path / "one")
@@ -203,7 +221,7 @@ def test_D11_a_method_with_memory_between_queries_runs_in_order_whatever_the_wor
 
 
 @pytest.mark.parametrize("memory", [{"enabled": False}, {"keep_global": False}])
-def test_D11_staterag_without_memory_between_queries_may_run_at_once_with_the_same_records(tmp_path, memory):
+def test_staterag_without_memory_between_queries_may_run_at_once_with_the_same_records(tmp_path, memory):
     settings = small_settings(**{**ASKS_MODELS, "memory": memory})
     evaluation = make_evaluation("staterag", settings, queries=18, collections=3)
     manifest = evaluation.manifest()

@@ -7,7 +7,7 @@ from typing import Any
 
 from optimize.development import Development, open_development
 from programs.models.identity import model_identities
-from programs.selection.compiled import Choice, Compiled, Interval, Spent, write_compiled
+from programs.selection.compiled import Choice, Compiled, MeasuredMean, Spent, write_compiled
 from programs.settings import load_settings
 from tests.workloads.files import write_rows
 
@@ -53,7 +53,7 @@ def compiled_on(development: Development, method: str = "vanilla", trials: int =
         train=len(development.train),
         validation=len(development.validation),
         seen=development.seen,
-        scores={WORKLOAD: {"title_mention": Interval(mean=0.5, n=len(development.validation))}},
+        scores={WORKLOAD: {"title_mention": MeasuredMean(mean=0.5, n=len(development.validation))}},
         models=model_identities(load_settings("tiny")),
         spent=Spent(trials=trials, queries=8, prompt_tokens=100, completion_tokens=10, seconds=1.0),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from programs.methods.dosrag.settings import DosragSettings
-from programs.methods.space import Choice, segmentation
+from programs.methods.space import OneOf, segmentation
 from programs.methods.spec import MethodSpec
 
 SPEC = MethodSpec(
@@ -11,7 +11,7 @@ SPEC = MethodSpec(
     label="DOSRAG",
     program="programs.methods.dosrag.program:DOSRAG",
     settings=DosragSettings,
-    space=(*segmentation(), Choice("dosrag.budget", (None, 512, 1024, 1536), online=True)),
+    space=(*segmentation(), OneOf("dosrag.budget", (None, 512, 1024, 1536), online=True)),
     place=3,
     printed=5,
 )

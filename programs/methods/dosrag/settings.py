@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from programs.settings_group import SettingsGroup
+from programs.frozen import Frozen
 
 
-class DosragSettings(SettingsGroup):
+class DosragSettings(Frozen):
     """DOSRAG."""
 
     budget: int | None = Field(

@@ -8,7 +8,7 @@ is not bit-equal to graspologic's; the last answering call is the shared reader'
 from __future__ import annotations
 
 from programs.methods.graphrag.settings import GraphragSettings
-from programs.methods.space import Choice, Real, Whole
+from programs.methods.space import OneOf, Real, Whole
 from programs.methods.spec import MethodSpec
 
 SPEC = MethodSpec(
@@ -17,8 +17,8 @@ SPEC = MethodSpec(
     program="programs.methods.graphrag.program:GraphRAG",
     settings=GraphragSettings,
     space=(
-        Choice("graphrag.chunk_tokens", (300, 600, 900, 1200), index_calls=True),
-        Choice("graphrag.chunk_overlap", (0, 50, 100), index_calls=True),
+        OneOf("graphrag.chunk_tokens", (300, 600, 900, 1200), index_calls=True),
+        OneOf("graphrag.chunk_overlap", (0, 50, 100), index_calls=True),
         Whole("graphrag.gleanings", 0, 1, index_calls=True),
         Whole("graphrag.cluster_size", 5, 20, index_calls=True),
         Whole("graphrag.top_entities", 4, 20, online=True),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 
@@ -19,8 +18,6 @@ from programs.methods.graphrag.merge import merge
 from programs.methods.graphrag.reports import Reporting
 from programs.methods.graphrag.settings import GraphragSettings
 from programs.methods.graphrag.store import KnowledgeCodec
-from programs.methods.indexes import Indexes
-from programs.models.runtime import Runtime
 from programs.state import EvidenceRecord
 from programs.tam.segment import segment
 
@@ -30,10 +27,8 @@ class GraphRAG(EvidenceProgram):
 
     name = "graphrag"
 
-    def __init__(
-        self, runtime: Runtime, workload: str = "ask", indexes: Indexes | None = None, memory: Path | None = None
-    ) -> None:
-        super().__init__(runtime, workload, indexes, memory)
+    def assemble(self) -> None:
+        """Make the method's own parts."""
         self.extraction = Extraction()
         self.descriptions = Descriptions()
         self.reporting = Reporting()

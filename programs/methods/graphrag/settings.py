@@ -6,10 +6,10 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from programs.settings_group import SettingsGroup
+from programs.frozen import Frozen
 
 
-class GraphragSettings(SettingsGroup):
+class GraphragSettings(Frozen):
     """GraphRAG. Inputs are counted in encoder tokens, and cut further where the model's context is smaller."""
 
     search: Literal["local", "global"] = Field(

@@ -8,7 +8,6 @@ of facts, and comes without the demonstrations that were compiled for another mo
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import dspy
 import numpy as np
@@ -21,9 +20,7 @@ from programs.methods.hipporag2.recognition import nearest_facts, numbered_facts
 from programs.methods.hipporag2.settings import Hipporag2Settings
 from programs.methods.hipporag2.store import HippoCodec, HippoIndex, assemble
 from programs.methods.hipporag2.synonymy import find_synonyms
-from programs.methods.indexes import Indexes
 from programs.methods.segments import SegmentIndex
-from programs.models.runtime import Runtime
 from programs.state import EvidenceRecord
 from programs.tam.segment import segment
 from signatures.baselines.hipporag2 import FindEntities, FindTriples, RecogniseFacts
@@ -34,10 +31,8 @@ class HippoRAG2(EvidenceProgram):
 
     name = "hipporag2"
 
-    def __init__(
-        self, runtime: Runtime, workload: str = "ask", indexes: Indexes | None = None, memory: Path | None = None
-    ) -> None:
-        super().__init__(runtime, workload, indexes, memory)
+    def assemble(self) -> None:
+        """Make the method's own parts."""
         self.find_entities = dspy.Predict(FindEntities)
         self.find_triples = dspy.Predict(FindTriples)
         self.recognise = dspy.Predict(RecogniseFacts)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from programs.settings_group import SettingsGroup
+from programs.frozen import Frozen
 from signatures.baselines.hipporag2 import MOST_FACTS
 
 
-class Hipporag2Settings(SettingsGroup):
+class Hipporag2Settings(Frozen):
     """HippoRAG2."""
 
     extract: int | None = Field(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from programs.methods.memorag.settings import MemoragSettings
-from programs.methods.space import YES_NO, Choice, Whole
+from programs.methods.space import YES_NO, OneOf, Whole
 from programs.methods.spec import MethodSpec
 
 SPEC = MethodSpec(
@@ -12,11 +12,11 @@ SPEC = MethodSpec(
     program="programs.methods.memorag.program:MemoRAG",
     settings=MemoragSettings,
     space=(
-        Choice("memorag.gist_chunk_tokens", (1024, 2048, 4096), index_calls=True),
-        Choice("memorag.gist_tokens", (128, 256, 512), index_calls=True),
-        Choice("memorag.chunk_tokens", (128, 256, 384, 512)),
+        OneOf("memorag.gist_chunk_tokens", (1024, 2048, 4096), index_calls=True),
+        OneOf("memorag.gist_tokens", (128, 256, 512), index_calls=True),
+        OneOf("memorag.chunk_tokens", (128, 256, 384, 512)),
         Whole("memorag.hits", 1, 8, online=True),
-        Choice("memorag.draft", YES_NO, online=True),
+        OneOf("memorag.draft", YES_NO, online=True),
         Whole("memorag.clue_words", 0, 6, online=True),
     ),
     place=8,

@@ -18,13 +18,11 @@ import numpy as np
 
 from programs.admission import select_budget
 from programs.methods.base import EvidenceProgram, QueryRun
-from programs.methods.indexes import Indexes
 from programs.methods.memorag.settings import MemoragSettings
 from programs.methods.prompt_room import head, room
 from programs.methods.raptor.leaves import sentence_segments
 from programs.methods.segments import SegmentCodec, SegmentIndex
 from programs.models.encoders.encoder import Encoder
-from programs.models.runtime import Runtime
 from programs.state import EvidenceRecord
 from programs.tam.segment import segment
 from signatures.baselines.memorag import AskSurrogates, CondenseText, DraftAnswer, RecallClues
@@ -47,10 +45,8 @@ class MemoRAG(EvidenceProgram):
 
     name = "memorag"
 
-    def __init__(
-        self, runtime: Runtime, workload: str = "ask", indexes: Indexes | None = None, memory: Path | None = None
-    ) -> None:
-        super().__init__(runtime, workload, indexes, memory)
+    def assemble(self) -> None:
+        """Make the method's own parts."""
         self.condense = dspy.Predict(CondenseText)
         self.recall = dspy.Predict(RecallClues)
         self.rewrite = dspy.Predict(AskSurrogates)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from programs.settings_group import SettingsGroup
+from programs.frozen import Frozen
 
 
-class MemoragSettings(SettingsGroup):
+class MemoragSettings(Frozen):
     """MemoRAG Lite, with the values of its published code."""
 
     gist_chunk_tokens: int = Field(

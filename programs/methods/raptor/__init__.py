@@ -11,7 +11,7 @@ original never ends; two clusters of the same nodes are summarised once.
 from __future__ import annotations
 
 from programs.methods.raptor.settings import RaptorSettings
-from programs.methods.space import Choice, Real, Whole
+from programs.methods.space import OneOf, Real, Whole
 from programs.methods.spec import MethodSpec
 
 SPEC = MethodSpec(
@@ -20,11 +20,11 @@ SPEC = MethodSpec(
     program="programs.methods.raptor.program:Raptor",
     settings=RaptorSettings,
     space=(
-        Choice("raptor.leaf_tokens", (64, 100, 150, 200), index_calls=True),
+        OneOf("raptor.leaf_tokens", (64, 100, 150, 200), index_calls=True),
         Whole("raptor.layers", 1, 5, index_calls=True),
         Real("raptor.threshold", 0.05, 0.5, index_calls=True),
         Whole("raptor.top_k", 5, 40, online=True),
-        Choice("raptor.max_tokens", (500, 1000, 1500, 2000), online=True),
+        OneOf("raptor.max_tokens", (500, 1000, 1500, 2000), online=True),
     ),
     needs={"umap": "staterag[baselines]"},
     place=6,

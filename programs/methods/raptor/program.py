@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import dspy
 import numpy as np
 
 from programs.methods.base import EvidenceProgram, QueryRun
-from programs.methods.indexes import Indexes
 from programs.methods.prompt_room import room
 from programs.methods.raptor.leaves import sentence_segments
 from programs.methods.raptor.settings import RaptorSettings
 from programs.methods.raptor.tree import Tree, TreeCodec, grow
-from programs.models.runtime import Runtime
 from programs.state import EvidenceRecord
 from signatures.baselines.raptor import SummariseCluster
 
@@ -24,10 +21,8 @@ class Raptor(EvidenceProgram):
 
     name = "raptor"
 
-    def __init__(
-        self, runtime: Runtime, workload: str = "ask", indexes: Indexes | None = None, memory: Path | None = None
-    ) -> None:
-        super().__init__(runtime, workload, indexes, memory)
+    def assemble(self) -> None:
+        """Make the method's own parts."""
         self.summarise = dspy.Predict(SummariseCluster)
 
     def index(self, run: QueryRun) -> Tree:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from programs.settings_group import SettingsGroup
+from programs.frozen import Frozen
 
 
-class RaptorSettings(SettingsGroup):
+class RaptorSettings(Frozen):
     """RAPTOR, with the values of its published code unless a description says otherwise."""
 
     leaf_tokens: int = Field(100, ge=8, description="tokens of a leaf: whole sentences as far as they fit")

@@ -1,25 +1,22 @@
 """ReAct: thoughts, actions and observations in turn; the evidence is what the actions found.
 
 Asked without demonstrations, and one call a step: the published loop asks again for an action that it can't read,
-here such a step is spent (D9). The answer that ends a trajectory is thrown away, since the shared reader answers.
+here such a step is spent. The answer that ends a trajectory is thrown away, since the shared reader answers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import dspy
 import numpy as np
 
 from programs.documents.sentences import sentences_of
 from programs.methods.base import EvidenceProgram, QueryRun
-from programs.methods.indexes import Indexes
 from programs.methods.prompt_room import head
 from programs.methods.react.settings import ReactSettings
 from programs.methods.segments import SegmentIndex, segment_index
 from programs.models.encoders.encoder import Encoder
-from programs.models.runtime import Runtime
 from programs.state import EvidenceRecord
 from programs.tam.segment import Segment
 from signatures.baselines.react import Step, TakeStep
@@ -32,10 +29,8 @@ class ReAct(EvidenceProgram):
 
     name = "react"
 
-    def __init__(
-        self, runtime: Runtime, workload: str = "ask", indexes: Indexes | None = None, memory: Path | None = None
-    ) -> None:
-        super().__init__(runtime, workload, indexes, memory)
+    def assemble(self) -> None:
+        """Make the method's own parts."""
         self.act = dspy.Predict(TakeStep)
 
     def index(self, run: QueryRun) -> SegmentIndex:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from programs.settings_group import SettingsGroup
+from programs.frozen import Frozen
 
 
-class ReactSettings(SettingsGroup):
+class ReactSettings(Frozen):
     """ReAct. Steps and sentences are the published ones; a published search opened one page."""
 
     steps: int = Field(7, ge=1, description="thought-action-observation steps at most")

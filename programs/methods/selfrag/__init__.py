@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from programs.methods.selfrag.settings import SelfragSettings
-from programs.methods.space import FULL, Choice, Filling, Real, Whole, segmentation
+from programs.methods.space import FULL, Filling, OneOf, Real, Whole, segmentation
 from programs.methods.spec import MethodSpec
 
 SPEC = MethodSpec(
@@ -13,7 +13,7 @@ SPEC = MethodSpec(
     settings=SelfragSettings,
     space=(
         *segmentation(),
-        Choice("selfrag.mode", ("adaptive", "always"), online=True),
+        OneOf("selfrag.mode", ("adaptive", "always"), online=True),
         Real("selfrag.threshold", 0.0, 0.6, online=True),
         Whole("selfrag.passages", 5, 20, online=True),
         Filling("selfrag.keep", 0.25, FULL, online=True),

@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from itertools import takewhile
-from pathlib import Path
 from typing import Any
 
 import dspy
@@ -19,13 +18,11 @@ import numpy as np
 from scipy.special import softmax  # type: ignore[import-untyped]
 
 from programs.methods.base import EvidenceProgram, QueryRun
-from programs.methods.indexes import Indexes
 from programs.methods.prompt_room import head
 from programs.methods.segments import SegmentIndex, segment_index
 from programs.methods.selfrag.settings import SelfragSettings
 from programs.models.adapter import TemplateAdapter
 from programs.models.language_model import LanguageModel
-from programs.models.runtime import Runtime
 from programs.state import EvidenceRecord
 from programs.tam.segment import Segment
 from signatures.baselines.selfrag import DecideRetrieval, Reflection, ReflectOnPassage, Retrieval
@@ -45,13 +42,11 @@ class SelfRAG(EvidenceProgram):
 
     name = "selfrag"
 
-    def __init__(
-        self, runtime: Runtime, workload: str = "ask", indexes: Indexes | None = None, memory: Path | None = None
-    ) -> None:
-        super().__init__(runtime, workload, indexes, memory)
-        settings = runtime.settings.of(SelfragSettings)
-        able = runtime.auxiliary.engine.capabilities.prompt_logprobs
-        self.retrieval = Decision(measured=able and settings.measure != "nothing")
+    def assemble(self) -> None:
+        """Make the method's own parts."""
+        settings = self.settings.of(SelfragSettings)
+        able = self.runtime.auxiliary.engine.capabilities.prompt_logprobs
+        self.retrieval = RetrievalDecision(measured=able and settings.measure != "nothing")
         self.reflection = Critic(settings, measured=able and settings.measure == "all")
 
     def index(self, run: QueryRun) -> SegmentIndex:
@@ -100,7 +95,7 @@ class SelfRAG(EvidenceProgram):
         return [float("-inf") if reflection is None else reflection.score for reflection in reflections]
 
 
-class Decision(dspy.Module):  # type: ignore[misc]
+class RetrievalDecision(dspy.Module):  # type: ignore[misc]
     """Retrieve: how probable it is that passages are wanted."""
 
     def __init__(self, measured: bool) -> None:

@@ -6,10 +6,10 @@ from typing import Literal
 
 from pydantic import Field
 
-from programs.settings_group import SettingsGroup
+from programs.frozen import Frozen
 
 
-class SelfragSettings(SettingsGroup):
+class SelfragSettings(Frozen):
     """Self-RAG, prompted. Threshold, passages and weights are the published ones for short answers."""
 
     mode: Literal["adaptive", "always"] = Field("adaptive", description="ask whether to retrieve, or always retrieve")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from programs.methods.space import FULL, YES_NO, Choice, Filling, Near, Real, Whole, segmentation
+from programs.methods.space import FULL, YES_NO, Filling, Near, OneOf, Real, Whole, segmentation
 from programs.methods.spec import MethodSpec
 
 if TYPE_CHECKING:
@@ -41,25 +41,25 @@ SPEC = MethodSpec(
         Near("encoder.relation_threshold", 0.10, index_calls=abstracts_by_model),
         Near("encoder.topic_threshold", 0.12, index_calls=abstracts_by_model),
         Whole("tam.region_size", 4, 16),
-        Choice("tam.region_rule", ("siblings", "names")),
-        Choice("navigation.paths", ("one", "target", "plan"), online=True),
-        Choice("navigation.chain", YES_NO, online=True),
-        Choice("navigation.reading", ("abstraction", "evidence"), online=True),
+        OneOf("tam.region_rule", ("siblings", "names")),
+        OneOf("navigation.paths", ("one", "target", "plan"), online=True),
+        OneOf("navigation.chain", YES_NO, online=True),
+        OneOf("navigation.reading", ("abstraction", "evidence"), online=True),
         Whole("navigation.traces", 1, 8, online=True),
         Whole("navigation.branch", 1, 4, online=True),
         Whole("navigation.beam", 2, 8, online=True),
-        Choice("navigation.candidates", (32, 64, 96)),
-        Choice("navigation.scorer.cross-encoder", (0, 0.05, 0.1, 0.2, 0.5, 1), online=True, when=scores_by_embedding),
-        Choice("retriever.ranker", ("cross-encoder", "embedding", "fusion"), online=True, when=ranks_by_encoders),
+        OneOf("navigation.candidates", (32, 64, 96)),
+        OneOf("navigation.scorer.cross-encoder", (0, 0.05, 0.1, 0.2, 0.5, 1), online=True, when=scores_by_embedding),
+        OneOf("retriever.ranker", ("cross-encoder", "embedding", "fusion"), online=True, when=ranks_by_encoders),
         Whole("retriever.rerank", 10, 60, online=True),
-        Choice("retriever.terminals", YES_NO, online=True, when=ranks_by_score),
+        OneOf("retriever.terminals", YES_NO, online=True, when=ranks_by_score),
         Real("retriever.minimum", 0.0, 0.5, online=True, when=ranks_by_score),
         Filling("lifecycle.keep_first", 0.25, FULL, online=True),
         Filling("lifecycle.keep_revised", 0.25, FULL, online=True),
-        Choice("lifecycle.carry", YES_NO, online=True),
+        OneOf("lifecycle.carry", YES_NO, online=True),
         Whole("lifecycle.cycles", 1, 3, online=True),
-        Choice("verifier.rule", ("coverage", "model", "both"), online=True, when=has_cross_encoder),
-        Choice("verifier.wants", ("targets", "query", "all", "query-first"), online=True, when=has_cross_encoder),
+        OneOf("verifier.rule", ("coverage", "model", "both"), online=True, when=has_cross_encoder),
+        OneOf("verifier.wants", ("targets", "query", "all", "query-first"), online=True, when=has_cross_encoder),
         Real("verifier.threshold", 0.05, 0.99, online=True, when=has_cross_encoder),
     ),
     place=0,

@@ -12,9 +12,7 @@ from programs.memory.artifacts import Kind, MemoryScope
 from programs.memory.permissions import NotPermitted
 from programs.memory.pool import Pool, QueryMemory
 from programs.methods.base import Program, QueryRun
-from programs.methods.indexes import Indexes
 from programs.models.ledger import Ledger, Phase
-from programs.models.runtime import Runtime
 from programs.record import MemoryUse
 from programs.roles.navigator import Navigator
 from programs.roles.planner import Planner
@@ -38,17 +36,15 @@ class StateRAG(Program):
 
     name = "staterag"
 
-    def __init__(
-        self, runtime: Runtime, workload: str = "ask", indexes: Indexes | None = None, memory: Path | None = None
-    ) -> None:
-        super().__init__(runtime, workload, indexes, memory)
-        check_parts(runtime.settings)
+    def assemble(self) -> None:
+        """Make the method's own parts."""
+        check_parts(self.settings)
         self.planner = Planner()
         self.navigator = Navigator()
         self.retriever = Retriever()
         self.verifier = Verifier()
         self.abstraction = ModelAbstractor()
-        self.pool = Pool(workload, memory, runtime.settings.memory)
+        self.pool = Pool(self.workload, self.memory_file, self.settings.memory)
 
     @property
     def ordered(self) -> bool:
@@ -57,7 +53,7 @@ class StateRAG(Program):
         return memory.enabled and memory.keep_global and memory.order == "strict"
 
     def resume(self, done: frozenset[int]) -> None:
-        """Forget what the queries that will run again left in memory (D11) and among the graphs."""
+        """Forget what the queries that will run again left in memory and among the graphs."""
         super().resume(done)
         first = next(position for position in count() if position not in done)
         self.pool.rewind(first)
@@ -150,7 +146,7 @@ class GraphCodec:
 
 
 def reuse_of(memory: QueryMemory) -> Reuse:
-    """Let the builder find abstractions in global memory, and offer new ones, through the Navigator's door (D7)."""
+    """Let the builder find abstractions in global memory, and offer new ones, through the Navigator's door."""
     door = memory.handle(Role.NAVIGATOR)
 
     def recall(key: str) -> str | None:

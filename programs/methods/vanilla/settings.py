@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from programs.settings_group import SettingsGroup
+from programs.frozen import Frozen
 
 
-class VanillaSettings(SettingsGroup):
+class VanillaSettings(Frozen):
     """Vanilla RAG."""
 
     k: int = Field(5, ge=1, description="segments handed to the reader")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from programs.settings_group import SettingsGroup
+from programs.frozen import Frozen
 
 
-class VanillaRerankSettings(SettingsGroup):
+class VanillaRerankSettings(Frozen):
     """The control: the nearest segments reranked by StateRAG's cross-encoder."""
 
     candidates: int = Field(10, ge=1, description="segments reranked")

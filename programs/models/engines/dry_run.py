@@ -45,10 +45,10 @@ class DryRunEngine(WrappedEngine):
 def rehearsed(request: ChatRequest, schema: dict[str, Any], costliest: bool) -> str:
     """Say something that a request's schema allows, about the numbered items that its prompt shows."""
     shown = [int(number) for number in SHOWN.findall(request.messages[-1].content)]
-    return json.dumps(Example(schema, shown, costliest).of(schema))
+    return json.dumps(SampleValue(schema, shown, costliest).of(schema))
 
 
-class Example:
+class SampleValue:
     """A value that a JSON schema allows. Where numbered items were shown, lists of numbers name them."""
 
     def __init__(self, root: dict[str, Any], shown: list[int], costliest: bool) -> None:

@@ -1,4 +1,4 @@
-"""HTTP to a model server. Faults of transport are tried again a bounded number of times; nothing else ever is (D9)."""
+"""HTTP to a model server. Faults of transport are tried again a bounded number of times; nothing else ever is."""
 
 from __future__ import annotations
 

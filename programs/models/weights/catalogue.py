@@ -7,16 +7,12 @@ from functools import cache
 from importlib import resources
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from programs.frozen import Frozen
 
 
-class Entry(BaseModel):
-    """A part of the catalogue: closed and frozen, so that a slip in the file is an error at once."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class WeightFile(Entry):
+class WeightFile(Frozen):
     """One file of a model. Its hash, and not where it came from, says what it is."""
 
     path: str = Field(min_length=1, description="where it stands in the model's folder")
@@ -24,7 +20,7 @@ class WeightFile(Entry):
     size: int = Field(gt=0)
 
 
-class RegistryPackage(Entry):
+class RegistryPackage(Frozen):
     """A registry package that carries the files; a file larger than registries take is split over several."""
 
     package: str
@@ -48,7 +44,7 @@ class RegistryPackage(Entry):
         return f"{names}=={self.version}"
 
 
-class CatalogueModel(Entry):
+class CatalogueModel(Frozen):
     """One model and the facts that the rest of the code needs before it is loaded."""
 
     name: str

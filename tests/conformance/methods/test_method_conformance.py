@@ -183,7 +183,7 @@ def test_a_collection_in_another_script_works(name, settings, script):
 @pytest.mark.parametrize(
     "said", ["", "nonsense", "{}", "[]", '{"a": ', "null", "x" * 5000, '{"scores": [{"trace_id": 99}]}']
 )
-def test_D9_a_completion_that_can_not_be_read_is_counted_and_never_asked_for_again(name, settings, said):
+def test_a_completion_that_can_not_be_read_is_counted_and_never_asked_for_again(name, settings, said):
     program = opened(name, settings, Junk(said))
     record = asked(program)
     assert record.status in ("completed", "incomplete")
