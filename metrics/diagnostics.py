@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from metrics.record import UNREADABLE, Action, Call, Phase, QueryRecord, Reason, StateField
+from metrics.record import UNREADABLE, Action, Call, Phase, QueryRecord, Reason, StateField, VerdictLabel
 
 OVERFLOW = "ContextOverflow"
-VERDICT_OF = {Action.RELEASE: "PASS", Action.FALLBACK: "FAIL"}
+VERDICT_OF = {Action.RELEASE: VerdictLabel.PASS, Action.FALLBACK: VerdictLabel.FAIL}
 TERMINAL = (Action.BYPASS, Action.RELEASE, Action.FALLBACK)
 
 

@@ -7,33 +7,30 @@ defined for the same queries share them, because drawing is what takes the time.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Unpack
 
 import numpy as np
 
 from metrics.bootstrap import Array, Clusters, Units, units_of
-from metrics.significance import Interval, Paired, unit_intervals, unit_pairs
+from metrics.significance import Draws, Interval, Paired, unit_intervals, unit_pairs
 
 Task = tuple[Mapping[str, Array], Clusters]
 """A task's metrics, and its queries' clusters."""
 
 
-def macro_intervals(
-    tasks: Sequence[Task], *, level: float = 0.95, resamples: int | None = None, seed: int = 0
-) -> dict[str, Interval]:
+def macro_intervals(tasks: Sequence[Task], **draws: Unpack[Draws]) -> dict[str, Interval]:
     """Give the mean over tasks, with its interval, of every metric that all tasks have."""
     found: dict[str, Interval] = {}
     for names, units in _alike(tasks):
-        found.update(zip(names, unit_intervals(units, level, resamples, seed), strict=True))
+        found.update(zip(names, unit_intervals(units, **draws), strict=True))
     return found
 
 
-def macro_pairs(
-    tasks: Sequence[Task], *, level: float = 0.95, resamples: int | None = None, seed: int = 0
-) -> dict[str, Paired]:
+def macro_pairs(tasks: Sequence[Task], **draws: Unpack[Draws]) -> dict[str, Paired]:
     """Give the mean over tasks of differences, with its interval and p-value, of every metric that all tasks have."""
     found: dict[str, Paired] = {}
     for names, units in _alike(tasks):
-        found.update(zip(names, unit_pairs(units, level, resamples, seed), strict=True))
+        found.update(zip(names, unit_pairs(units, **draws), strict=True))
     return found
 
 

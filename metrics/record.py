@@ -43,6 +43,14 @@ class Action(StrEnum):
     FALLBACK = "FALLBACK"
 
 
+class VerdictLabel(StrEnum):
+    """𝒱. PENDING only opens a cycle; a completed cycle has PASS or FAIL."""
+
+    PENDING = "PENDING"
+    PASS = "PASS"
+    FAIL = "FAIL"
+
+
 class Reason(StrEnum):
     """Why a proposal was not committed."""
 
@@ -271,6 +279,12 @@ class QueryRecord(BaseModel):
         """Give the evidence that was committed, by its cycle; what is not typed, as in a free-form carrier, is not."""
         found = self.committed(StateField.EVIDENCE)
         return {cycle: EVIDENCE.validate_python(value) for cycle, value in found.items() if isinstance(value, list)}
+
+
+def record_schema() -> dict[str, Any]:
+    """Give the JSON Schema that ships as `programs/record.schema.json`."""
+    schema = QueryRecord.model_json_schema()
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "StateRAG query record", **schema}
 
 
 EVIDENCE = TypeAdapter(tuple[EvidenceRecord, ...])

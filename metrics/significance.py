@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypedDict, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,14 @@ from scipy.stats import binomtest  # type: ignore[import-untyped]
 from metrics.bootstrap import Array, Clusters, Units, resampled_means, resamples_for, sign_flip_p, units_of, vector
 
 _BOOTSTRAP, _FLIPS = 0, 1
+
+
+class Draws(TypedDict, total=False):
+    """How resamples are drawn. By default the level is 0.95, the seed 0, and the number of units says how many."""
+
+    level: float
+    resamples: int | None
+    seed: int
 
 
 @dataclass(frozen=True)
@@ -69,49 +77,38 @@ class McNemar:
 def interval(
     values: npt.ArrayLike,
     clusters: Clusters = None,
-    *,
-    level: float = 0.95,
-    resamples: int | None = None,
-    seed: int = 0,
+    **draws: Unpack[Draws],
 ) -> Interval:
     """Give the mean over queries with its bootstrap interval."""
-    return macro_interval([(values, clusters)], level=level, resamples=resamples, seed=seed)
+    return macro_interval([(values, clusters)], **draws)
 
 
 def intervals(
     columns: Mapping[str, npt.ArrayLike],
     clusters: Clusters = None,
-    *,
-    level: float = 0.95,
-    resamples: int | None = None,
-    seed: int = 0,
+    **draws: Unpack[Draws],
 ) -> dict[str, Interval]:
     """Give each metric's interval, the same as `interval` would; metrics of the same queries share the draws."""
     found: dict[str, Interval] = {}
     for names, units in units_of(columns, clusters):
-        found.update(zip(names, unit_intervals([units], level, resamples, seed), strict=True))
+        found.update(zip(names, unit_intervals([units], **draws), strict=True))
     return {name: found[name] for name in columns}
 
 
-def macro_interval(
-    tasks: Sequence[tuple[npt.ArrayLike, Clusters]], *, level: float = 0.95, resamples: int | None = None, seed: int = 0
-) -> Interval:
+def macro_interval(tasks: Sequence[tuple[npt.ArrayLike, Clusters]], **draws: Unpack[Draws]) -> Interval:
     """Give the mean over tasks of each task's mean, every task resampled by itself.
 
     A task without a value is left out, and `tasks` counts those that are left. The bounds are NaN where a task has
     one unit.
     """
-    return unit_intervals([_one(values, clusters) for values, clusters in tasks], level, resamples, seed)[0]
+    return unit_intervals([_one(values, clusters) for values, clusters in tasks], **draws)[0]
 
 
 def paired(
     a: npt.ArrayLike,
     b: npt.ArrayLike,
     clusters: Clusters = None,
-    *,
-    level: float = 0.95,
-    resamples: int | None = None,
-    seed: int = 0,
+    **draws: Unpack[Draws],
 ) -> Paired:
     """Compare two methods on the same queries: the mean of a less b, its bootstrap interval and a sign-flip p-value.
 
@@ -119,17 +116,14 @@ def paired(
     keeps its level at any n if they are alike, and with many units also if only their means are equal. Interval and
     test are two methods and can disagree at the edge.
     """
-    return macro_paired([(a, b, clusters)], level=level, resamples=resamples, seed=seed)
+    return macro_paired([(a, b, clusters)], **draws)
 
 
 def paired_all(
     a: Mapping[str, npt.ArrayLike],
     b: Mapping[str, npt.ArrayLike],
     clusters: Clusters = None,
-    *,
-    level: float = 0.95,
-    resamples: int | None = None,
-    seed: int = 0,
+    **draws: Unpack[Draws],
 ) -> dict[str, Paired]:
     """Compare two methods on each metric, the same as `paired` would; metrics of the same queries share the draws."""
     if a.keys() != b.keys():
@@ -137,20 +131,17 @@ def paired_all(
     differences = {name: _difference(a[name], b[name]) for name in a}
     found: dict[str, Paired] = {}
     for names, units in units_of(differences, clusters):
-        found.update(zip(names, unit_pairs([units], level, resamples, seed), strict=True))
+        found.update(zip(names, unit_pairs([units], **draws), strict=True))
     return {name: found[name] for name in a}
 
 
 def macro_paired(
     tasks: Sequence[tuple[npt.ArrayLike, npt.ArrayLike, Clusters]],
-    *,
-    level: float = 0.95,
-    resamples: int | None = None,
-    seed: int = 0,
+    **draws: Unpack[Draws],
 ) -> Paired:
     """Compare two methods by the mean over tasks of each task's mean difference; tasks count as in `macro_interval`."""
     units = [_one(_difference(a, b), clusters) for a, b, clusters in tasks]
-    return unit_pairs(units, level, resamples, seed)[0]
+    return unit_pairs(units, **draws)[0]
 
 
 def mcnemar(
@@ -194,7 +185,9 @@ def _stream(seed: int, task: int, purpose: int) -> np.random.Generator:
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(task, purpose)))
 
 
-def unit_intervals(tasks: Sequence[Units], level: float, resamples: int | None, seed: int) -> list[Interval]:
+def unit_intervals(
+    tasks: Sequence[Units], level: float = 0.95, resamples: int | None = None, seed: int = 0
+) -> list[Interval]:
     """Give the interval of every metric that the tasks' units hold."""
     draws = _draws(tasks, resamples)
     present = [units for units in tasks if len(units)]
@@ -206,13 +199,13 @@ def unit_intervals(tasks: Sequence[Units], level: float, resamples: int | None, 
     ]
 
 
-def unit_pairs(tasks: Sequence[Units], level: float, resamples: int | None, seed: int) -> list[Paired]:
+def unit_pairs(tasks: Sequence[Units], **draws: Unpack[Draws]) -> list[Paired]:
     """Give the comparison on every metric whose differences the tasks' units hold."""
     present = [units for units in tasks if len(units)] or tasks
-    found = unit_intervals(tasks, level, resamples, seed)
+    found = unit_intervals(tasks, **draws)
     totals = np.concatenate([units.totals / max(1, units.n) for units in present])
     magnitude = np.add.reduce([units.magnitude / max(1, units.n) for units in present])
-    p = sign_flip_p(totals, magnitude, found[0].resamples, _stream(seed, 0, _FLIPS))
+    p = sign_flip_p(totals, magnitude, found[0].resamples, _stream(draws.get("seed", 0), 0, _FLIPS))
     return [
         Paired(each.mean, each.low, each.high, float(value), each.n, each.clusters, each.tasks, each.resamples)
         for each, value in zip(found, p, strict=True)

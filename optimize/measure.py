@@ -13,6 +13,7 @@ import numpy as np
 
 from metrics.bootstrap import Array
 from metrics.macros import macro_intervals
+from metrics.record import QueryRecord
 from metrics.scores import score
 from metrics.significance import Interval, Paired, macro_interval, macro_paired
 from optimize.development import workload_of
@@ -22,7 +23,6 @@ from programs.methods.base import Program
 from programs.methods.indexes import Indexes
 from programs.models.encoders.encoder import Encoder
 from programs.models.runtime import Runtime
-from programs.record import QueryRecord
 from programs.selection.configured import ConfiguredMethod
 from programs.settings import Settings
 from programs.workloads.query import Example

@@ -5,14 +5,17 @@ Nothing heavy is imported here, so that --help is quick.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, get_type_hints
+from typing import Annotated, TypeVar
 
 import typer
 
+from programs.commands.options import Preset, command
+from programs.commands.terminal import plain_errors
+
+Asked = TypeVar("Asked", bound="SearchRequest")
 STUDY, COMPLETIONS = "study.sqlite", "completions.sqlite"
 """Files of a search's folder: the finished trials of a search for parameters, and what models answered."""
 
@@ -29,7 +32,7 @@ class SearchRequest:
     limit: Annotated[int | None, typer.Option(help="the first N questions of each workload")] = None
     train: Annotated[float, typer.Option(help="the share of questions to propose prompts from; the rest choose")] = 0.5
     seed: Annotated[int, typer.Option(help="the same seed chooses the same")] = 0
-    preset: Annotated[str, typer.Option(help="a preset by name, or a .toml settings file")] = "embedded"
+    preset: Preset = "embedded"
     overrides: Annotated[list[str], typer.Option("--set", help="fix a setting: key.sub=value, unsearched")] = field(
         default_factory=list
     )
@@ -86,32 +89,13 @@ class PromptRequest(SearchRequest):
         return f"-{self.optimizer}"
 
 
-R = TypeVar("R", bound=SearchRequest)
+def program(request: type[Asked], search: Callable[[Asked], None], told: str) -> typer.Typer:
+    """Make the command line of a search. `told` is its help."""
 
+    def run(asked: Asked) -> None:
+        with plain_errors():
+            search(asked)
 
-def command_of(request: type[R], run: Callable[[R], None], told: str) -> typer.Typer:
-    """Make a command whose options are the fields of a request, and which runs it. `told` is the command's help."""
-
-    def main(**options: Any) -> None:
-        run(request(**options))
-
-    hints = get_type_hints(request, include_extras=True)
-    said = {one.name: hints[one.name] for one in fields(request)}
-    main.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [
-            inspect.Parameter(
-                one.name, inspect.Parameter.KEYWORD_ONLY, default=_default(one), annotation=said[one.name]
-            )
-            for one in fields(request)
-        ]
-    )
-    main.__annotations__ = said
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-    app.command(help=told)(main)
+    app.command(help=told)(command(request, run))
     return app
-
-
-def _default(one: Any) -> Any:
-    if one.default_factory is not MISSING:
-        return one.default_factory()
-    return inspect.Parameter.empty if one.default is MISSING else one.default

@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from weakref import WeakValueDictionary
 
 from cachetools import LRUCache
@@ -115,8 +115,7 @@ class TrialIndexes(Indexes):
         return index
 
 
-@dataclass(frozen=True)
-class Mark:
+class Mark(NamedTuple):
     """How far a ledger was."""
 
     calls: int

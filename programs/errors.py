@@ -1,4 +1,4 @@
-"""Faults that a person can do something about. The command line prints them and exits with code 2."""
+"""Faults that a person can do something about, which the command line prints; and an engine's, which end a query."""
 
 from __future__ import annotations
 
@@ -13,3 +13,15 @@ class InputError(StateRAGError):
 
 class ModelUnavailable(StateRAGError):
     """A model, its weights or its server can't be had, or lacks a capability that the settings need."""
+
+
+class ContextOverflow(Exception):
+    """The prompt does not fit the model's context; says by how much."""
+
+
+class TransportFault(Exception):
+    """The engine could not be reached, or broke off, after the bounded retries that a client may make."""
+
+    def __init__(self, message: str, retries: int = 0) -> None:
+        super().__init__(message)
+        self.retries = retries

@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
+from programs.commands.options import CompiledPath, EvaluationRequest, Overrides, Preset, command
 from programs.commands.terminal import open_models, out, plain_errors
 from programs.errors import StateRAGError
 from programs.settings import Settings, load_settings
@@ -21,13 +22,6 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-
-Preset = Annotated[str, typer.Option(help="a preset by name, or a .toml settings file")]
-Overrides = Annotated[list[str], typer.Option("--set", help="change a setting: key.sub=value; may be repeated")]
-CompiledPath = Annotated[
-    Path | None,
-    typer.Option("--compiled", help="a compiled program, a folder of them, or none; else what ships with the preset"),
-]
 
 
 @app.callback(invoke_without_command=True)
@@ -88,51 +82,16 @@ def ask(
             raise typer.Exit(1)
 
 
-@app.command("eval")
-def evaluate(
-    method: Annotated[str, typer.Option(help="one method or several, with commas")],
-    workload: Annotated[str, typer.Option(help="longbench/hotpotqa, qasper, corpus/musique, sample, own, …")],
-    out: Annotated[Path | None, typer.Option(help="the run's folder; else runs/WORKLOAD-SPLIT")] = None,
-    data: Annotated[Path | None, typer.Option(help="the folder that holds the workloads' files")] = None,
-    split: Annotated[str, typer.Option(help="dev, or eval: a locked manifest by which nothing may be chosen")] = "dev",
-    questions: Annotated[Path | None, typer.Option(help="a file of questions, yours or a benchmark's own")] = None,
-    limit: Annotated[int | None, typer.Option(help="the first N questions")] = None,
-    preset: Preset = "embedded",
-    overrides: Overrides = [],  # noqa: B006
-    compiled: CompiledPath = None,
-    workers: Annotated[int, typer.Option(help="queries at once, for methods without memory between queries")] = 1,
-    no_reader: Annotated[bool, typer.Option("--no-reader", help="stop at the evidence")] = False,
-    resume: Annotated[bool, typer.Option("--resume", help="go on with the run in --out")] = False,
-    stop_after: Annotated[int, typer.Option(help="stop after so many queries in a row without a model")] = 5,
-    track: Annotated[str | None, typer.Option(help="wandb: also write an experiment log, offline by default")] = None,
-    estimate: Annotated[bool, typer.Option("--estimate", help="only say what the run would cost")] = False,
-    sample_size: Annotated[int, typer.Option("--sample", help="queries that an estimate rehearses")] = 5,
-    completions: Annotated[Path | None, typer.Option(help="on dev: keep completions here, and ask none twice")] = None,
-) -> None:
-    """Run methods on a workload into a folder of records that can be resumed, compared and reported."""
+def evaluate(request: EvaluationRequest) -> None:
     with plain_errors():
-        from programs.commands.evaluation import Request, run_evaluation
+        from programs.commands.evaluation import run_evaluation
 
-        request = Request(
-            methods=method,
-            workload=workload,
-            data=data,
-            split=split,
-            questions=questions,
-            limit=limit,
-            preset=preset,
-            overrides=overrides,
-            compiled=compiled,
-            workers=workers,
-            no_reader=no_reader,
-            out=out,
-            resume=resume,
-            stop_after=stop_after,
-            track=track,
-            estimate=sample_size if estimate else None,
-            completions=completions,
-        )
         run_evaluation(request, open_models)
+
+
+app.command(
+    "eval", help="Run methods on a workload into a folder of records that can be resumed, compared and reported."
+)(command(EvaluationRequest, evaluate))
 
 
 @app.command()

@@ -18,6 +18,7 @@ from metrics.record import Derived as Derived
 from metrics.record import EvidenceRecord as EvidenceRecord
 from metrics.record import Role as Role
 from metrics.record import StateField as StateField
+from metrics.record import VerdictLabel as VerdictLabel
 from signatures.planner import Plan
 
 
@@ -46,14 +47,6 @@ Trace = tuple[int, ...]
 
 Path = tuple[Trace, ...]
 """The path field π: completed traces, in order. The paper's setting is a tuple of one."""
-
-
-class VerdictLabel(StrEnum):
-    """𝒱. PENDING only opens a cycle; a completed cycle has PASS or FAIL."""
-
-    PENDING = "PENDING"
-    PASS = "PASS"
-    FAIL = "FAIL"
 
 
 class Verdict(BaseModel):

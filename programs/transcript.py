@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from metrics.record import Action, EvidenceRecord, Refusal, Rejection, Role
+from metrics.record import UNREADABLE, Action, EvidenceRecord, Refusal, Rejection, Role
 from metrics.record import Commit as Commit
 from metrics.record import Considered as Considered
 from programs.state import OWNED_FIELD, State, plain
@@ -27,6 +27,11 @@ class Transcript:
     refusals: list[Refusal] = field(default_factory=list)
     unreadable: int = 0
     """Completions that a method without a contract could not read and did without."""
+
+    @property
+    def parse_failures(self) -> int:
+        """The completions that were no use: a role's are rejections, a baseline goes on without."""
+        return self.unreadable + sum(rejection.reason in UNREADABLE for rejection in self.rejections)
 
     @property
     def action(self) -> Action | None:

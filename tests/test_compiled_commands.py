@@ -17,7 +17,7 @@ from programs.selection import compiled as module
 from programs.selection.compiled import Compiled, read_compiled, shipped, write_compiled
 from programs.selection.configured import NONE, configure
 from programs.settings import load_settings
-from tests.support.runs import scripted_runtime
+from tests.support.commands import open_scripted
 from tests.support.selections import compiled_on, develop, row, write_data
 from tests.support.worlds import make_collection
 
@@ -127,15 +127,7 @@ def test_a_file_written_by_hand_is_used_where_it_is_named(tmp_path):
 
 @pytest.fixture
 def opened(monkeypatch):
-    """Open scripted models where the command line would load real ones."""
-    runtimes = []
-
-    def open_models(settings):
-        runtimes.append(scripted_runtime(settings))
-        return runtimes[-1]
-
-    monkeypatch.setattr(run, "open_models", open_models)
-    return runtimes
+    return open_scripted(monkeypatch)
 
 
 PROMPTS = {"reader.answer": {"instructions": "Name the keeper and nobody else."}}

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
+from metrics.record import QueryRecord
 from programs.methods.staterag.program import StateRAG
 from programs.models.language_model import LanguageModel
 from programs.models.runtime import Runtime
-from programs.record import QueryRecord
 from programs.settings import NavigationSettings
 from programs.state import NodeType, Role
 from programs.tam.abstract import LeadAbstractor

@@ -7,8 +7,10 @@ import json
 import pytest
 from typer.testing import CliRunner
 
+from metrics.record import QueryRecord
 from programs import run
-from programs.record import QueryRecord
+from tests.support.commands import check_refused, open_scripted
+from tests.support.questions import write_own_questions
 from tests.support.records import timeless
 from tests.support.runs import scripted_runtime
 
@@ -17,32 +19,13 @@ runner = CliRunner()
 
 @pytest.fixture
 def scripted(monkeypatch):
-    """Open a scripted model where the command line would load a real one."""
-    opened = []
-
-    def open_models(settings):
-        opened.append(scripted_runtime(settings))
-        return opened[-1]
-
-    monkeypatch.setattr(run, "open_models", open_models)
-    return opened
+    return open_scripted(monkeypatch)
 
 
 @pytest.fixture
 def questions(tmp_path):
     """A file of a person's own questions with their contexts."""
-    rows = [
-        {
-            "id": f"own-{i}",
-            "question": f"Which dome holds lens {i}?",
-            "context": f"Note {i}. " + "observatory lens dome star harbour ferry pier tide. " * 30,
-            "answers": ["the dome"],
-        }
-        for i in range(4)
-    ]
-    path = tmp_path / "questions.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
+    return write_own_questions(tmp_path, [(f"Which dome holds lens {i}?", "the dome") for i in range(4)])
 
 
 def evaluate(*arguments):
@@ -165,21 +148,21 @@ def test_tracking_works_offline_without_an_account(scripted, questions, tmp_path
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--method", "nope", "--workload", "sample"], "no method 'nope'"),
-        (["--method", "vanilla,vanilla", "--workload", "sample"], "named twice"),
-        (["--method", "vanilla", "--workload", "nope"], "nope"),
-        (["--method", "vanilla", "--workload", "longbench/hotpotqa"], "--data"),
-        (["--method", "vanilla", "--workload", "longbench/hotpotqa", "--data", "{empty}"], "hotpotqa.dev.jsonl"),
-        (["--method", "vanilla", "--workload", "sample", "--split", "test"], "dev or eval"),
-        (["--method", "vanilla", "--workload", "sample", "--limit", "0"], "limit"),
-        (["--method", "vanilla", "--workload", "sample", "--workers", "0"], "--workers"),
-        (["--method", "vanilla", "--workload", "own", "--questions", "{junk}"], "junk"),
-        (["--method", "vanilla", "--workload", "own", "--questions", "{leak}", "--split", "dev"], "evaluation file"),
-        (["--method", "vanilla", "--workload", "sample", "--compiled", "{empty}"], "vanilla.json"),
-        (["--method", "vanilla", "--workload", "sample", "--compiled", "{junk}"], "not a compiled program"),
-        (["--method", "vanilla", "--workload", "sample", "--track", "paper"], "wandb"),
-        (["--method", "vanilla", "--workload", "sample", "--set", "vanilla.k=0"], "vanilla.k"),
-        (["--method", "vanilla", "--workload", "sample", "--out", "{junk}/run"], "--out"),
+        ("--method nope --workload sample", "no method 'nope'"),
+        ("--method vanilla,vanilla --workload sample", "named twice"),
+        ("--method vanilla --workload nope", "nope"),
+        ("--method vanilla --workload longbench/hotpotqa", "--data"),
+        ("--method vanilla --workload longbench/hotpotqa --data {empty}", "hotpotqa.dev.jsonl"),
+        ("--method vanilla --workload sample --split test", "dev or eval"),
+        ("--method vanilla --workload sample --limit 0", "limit"),
+        ("--method vanilla --workload sample --workers 0", "--workers"),
+        ("--method vanilla --workload own --questions {junk}", "junk"),
+        ("--method vanilla --workload own --questions {leak} --split dev", "evaluation file"),
+        ("--method vanilla --workload sample --compiled {empty}", "vanilla.json"),
+        ("--method vanilla --workload sample --compiled {junk}", "not a compiled program"),
+        ("--method vanilla --workload sample --track paper", "wandb"),
+        ("--method vanilla --workload sample --set vanilla.k=0", "vanilla.k"),
+        ("--method vanilla --workload sample --out {junk}/run", "--out"),
     ],
     ids=lambda value: str(value)[-50:],
 )
@@ -188,13 +171,10 @@ def test_bad_input_is_one_clear_line_and_exit_code_2(scripted, tmp_path, argumen
     (tmp_path / "rows.eval.jsonl").write_text("{}\n")
     (tmp_path / "empty").mkdir()
     places = {"junk": tmp_path / "junk.jsonl", "empty": tmp_path / "empty", "leak": tmp_path / "rows.eval.jsonl"}
-    given = [argument.format(**places) for argument in arguments]
+    given = [argument.format(**places) for argument in arguments.split()]
     if "--out" not in given:
         given += ["--out", str(tmp_path / "run")]
-    result = evaluate(*given)
-    assert result.exit_code == 2, result.output
-    assert said in result.stderr
-    assert "Traceback" not in result.output
+    check_refused(evaluate(*given), said)
 
 
 @pytest.mark.parametrize("place", ["", "file"])

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from optimize.options import ParameterRequest, command_of
-from programs.commands.terminal import open_models, plain_errors
+from optimize.options import ParameterRequest, program
+from programs.commands.terminal import open_models
 
 HELP = """Choose the parameters of a method on development questions, and write them to a compiled file.
 
@@ -12,13 +12,12 @@ Run the same command again to go on with a search that was stopped, or with more
 
 
 def search(request: ParameterRequest) -> None:
-    with plain_errors():
-        from optimize.parameters.run import run_search
+    from optimize.parameters.run import run_search
 
-        run_search(request, open_models)
+    run_search(request, open_models)
 
 
-app = command_of(ParameterRequest, search, HELP)
+app = program(ParameterRequest, search, HELP)
 
 if __name__ == "__main__":
     app()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from optimize.options import PromptRequest, command_of
-from programs.commands.terminal import open_models, plain_errors
+from optimize.options import PromptRequest, program
+from programs.commands.terminal import open_models
 
 HELP = """Choose the prompts of a method on development questions, and write them to a compiled file.
 
@@ -12,13 +12,12 @@ Run the same command again to go on with a search that was stopped: what was ans
 
 
 def search(request: PromptRequest) -> None:
-    with plain_errors():
-        from optimize.prompts.run import run_search
+    from optimize.prompts.run import run_search
 
-        run_search(request, open_models)
+    run_search(request, open_models)
 
 
-app = command_of(PromptRequest, search, HELP)
+app = program(PromptRequest, search, HELP)
 
 if __name__ == "__main__":
     app()

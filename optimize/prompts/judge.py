@@ -10,9 +10,9 @@ from typing import Any
 import dspy
 
 from metrics.metric import METRICS
+from metrics.record import QueryRecord
 from optimize.prompts.feedback import feedback
 from programs.errors import InputError
-from programs.record import QueryRecord
 from programs.workloads.query import Example, Reference
 
 

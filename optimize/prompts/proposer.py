@@ -24,17 +24,9 @@ from rapidfuzz import fuzz
 from optimize.measure import EngineFault
 from optimize.prompts.trials import RunBroke
 from programs.content_key import content_key
-from programs.errors import ModelUnavailable
+from programs.errors import ModelUnavailable, TransportFault
 from programs.models.adapter import TemplateAdapter
-from programs.models.engines.engine import (
-    ChatMessage,
-    ChatRequest,
-    Completion,
-    Engine,
-    Likelihood,
-    TransportFault,
-    WrappedEngine,
-)
+from programs.models.engines.engine import ChatMessage, ChatRequest, Completion, Engine, Likelihood, WrappedEngine
 from programs.models.language_model import LanguageModel
 from programs.progress import report
 from signatures.proposal import Proposal

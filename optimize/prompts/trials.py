@@ -18,6 +18,7 @@ from threading import Lock
 import dspy
 from cachetools import LRUCache
 
+from metrics.record import QueryRecord
 from optimize.development import Development
 from optimize.measure import Measured, measure
 from optimize.prompts.call_recorder import CallRecorder, RecordedCall
@@ -28,7 +29,6 @@ from programs.methods.indexes import Indexes
 from programs.models.ledger import Call
 from programs.models.runtime import Runtime
 from programs.progress import Listener
-from programs.record import QueryRecord
 from programs.selection.compiled import Compiled, Prompt
 from programs.selection.configured import ConfiguredMethod
 

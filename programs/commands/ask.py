@@ -9,10 +9,10 @@ from rich.text import Text
 
 from metrics.answers import containment_accuracy
 from metrics.evidence import source_recall
+from metrics.record import QueryRecord
 from programs.commands.terminal import err, out
 from programs.documents.collection import Collection
 from programs.models.runtime import Runtime
-from programs.record import QueryRecord
 from programs.report.bars import bars
 from programs.report.console import print_record, print_states, results_table
 from programs.runner.evaluate import evaluate

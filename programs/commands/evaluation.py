@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
 from rich.table import Table
@@ -14,6 +12,7 @@ from metrics.metric import METRICS
 from metrics.record import QueryRecord, Reference
 from metrics.scores import score
 from programs.commands.ask import say_what_runs
+from programs.commands.options import EvaluationRequest
 from programs.commands.terminal import err, out
 from programs.errors import InputError
 from programs.models.cache.completions import kept
@@ -36,45 +35,17 @@ SHOWN = ("em", "f1", "accuracy", "anls", "passage_recall", "title_mention", "rec
 """The metrics in the table that ends a run; all are in its summary."""
 
 
-@dataclass(frozen=True)
-class Request:
-    """The options of `eval`."""
-
-    methods: str
-    workload: str
-    data: Path | None
-    split: str
-    questions: Path | None
-    limit: int | None
-    preset: str
-    overrides: Sequence[str]
-    compiled: Path | None
-    workers: int
-    no_reader: bool
-    out: Path | None
-    resume: bool
-    stop_after: int
-    track: str | None
-    estimate: int | None
-    completions: Path | None = None
-
-    @property
-    def folder(self) -> Path:
-        """Where the run is kept."""
-        return self.out or Path("runs") / f"{self.workload.replace('/', '-')}-{self.split}"
-
-
-def run_evaluation(request: Request, open_models: Callable[[Any], Runtime]) -> None:
+def run_evaluation(request: EvaluationRequest, open_models: Callable[[Any], Runtime]) -> None:
     """Do what `eval` was asked to."""
     evaluation = open_evaluation(request)
     if request.workers < 1 or request.stop_after < 1:
         raise InputError("--workers and --stop-after count from 1")
     if request.completions is not None and evaluation.workload.split != "dev":
         raise InputError("--completions is for development runs; a locked run asks its models itself")
-    if request.estimate is not None:
+    if request.estimate:
         runtime = open_models(evaluation.methods[0].settings)
         with bars(err):
-            estimates = estimate(evaluation, runtime, request.estimate)
+            estimates = estimate(evaluation, runtime, request.sample)
         print_whole(estimate_table(estimates), out)
         return
     manifest = evaluation.manifest()
@@ -90,13 +61,13 @@ def run_evaluation(request: Request, open_models: Callable[[Any], Runtime]) -> N
     out.print(f"{request.folder}: {manifest.kind} run {manifest.digest}, records, summary and manifest")
 
 
-def open_evaluation(request: Request) -> Evaluation:
+def open_evaluation(request: EvaluationRequest) -> Evaluation:
     """Open the questions, and what each method answers them with."""
     split = check_split(request.split)
     workload = open_workload(request.workload, request.data, split, request.questions, request.limit)
     silent = ["lifecycle.answer=false"] if request.no_reader else []
     overrides = [*request.overrides, *silent]
-    methods = [configure(name, request.preset, overrides, request.compiled) for name in request.methods.split(",")]
+    methods = [configure(name, request.preset, overrides, request.compiled) for name in request.method.split(",")]
     file = next((item.file for item in methods if item.file is not None), None)
     selection = open_selection(file) if split == "eval" and file is not None else None
     evaluation = Evaluation(workload, tuple(methods), selection)
@@ -105,7 +76,7 @@ def open_evaluation(request: Request) -> Evaluation:
 
 
 def run_shown(
-    request: Request, evaluation: Evaluation, manifest: AnyManifest, runtime: Runtime, tracker: Tracker
+    request: EvaluationRequest, evaluation: Evaluation, manifest: AnyManifest, runtime: Runtime, tracker: Tracker
 ) -> dict[str, Any]:
     """Run with bars on the terminal and a tracker listening."""
     references = {reference.query_id: reference for reference in evaluation.references}

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from enum import StrEnum
 from types import MappingProxyType
 
-from pydantic import BaseModel, ConfigDict
-
 from metrics.record import Refusal
 from programs.memory.artifacts import Kind, MemoryScope
 from programs.state import Role
@@ -55,40 +53,18 @@ class RefusalReason(StrEnum):
     QUERY_ENDED = "query_ended"
 
 
-class Decision(BaseModel):
-    """What was asked, and the condition that refused it, if one did. A refusal goes into the query's record."""
-
-    model_config = ConfigDict(frozen=True)
-    role: Role
-    operation: Operation
-    scope: MemoryScope
-    kind: Kind
-    refused: RefusalReason | None = None
-
-    @property
-    def permitted(self) -> bool:
-        """Tell whether the operation may go on."""
-        return self.refused is None
-
-    def refusal(self) -> Refusal:
-        """A refused decision as the query's record has it."""
-        assert self.refused is not None
-        names = {"operation": self.operation, "scope": self.scope, "kind": self.kind, "reason": self.refused}
-        return Refusal(role=self.role, **{name: value.value for name, value in names.items()})
-
-
 class NotPermitted(Exception):
     """A refused operation. It reads nothing, writes nothing and counts as no access."""
 
-    def __init__(self, decision: Decision) -> None:
+    def __init__(self, refusal: Refusal) -> None:
         super().__init__(
-            f"the {decision.role} may not {decision.operation} a {decision.kind} artifact"
-            f" in the {decision.scope} scope ({decision.refused})"
+            f"the {refusal.role} may not {refusal.operation} a {refusal.kind} artifact"
+            f" in the {refusal.scope} scope ({refusal.reason})"
         )
-        self.decision = decision
+        self.refusal = refusal
 
 
-def check(
+def objection(
     role: Role,
     operation: Operation,
     scope: MemoryScope,
@@ -97,13 +73,12 @@ def check(
     query: str,
     of_query: str | None,
     owner: Role | None,
-) -> Decision:
-    """Judge an operation that `role` asks for in `query` on a store of `of_query` and, if private, of `owner`."""
-    reason: RefusalReason | None = None
+) -> RefusalReason | None:
+    """Say what forbids an operation of `role` in `query` on a store of `of_query` and, if private, of `owner`."""
     if operation not in TABLE.get((role, scope, kind), frozenset()):
-        reason = RefusalReason.NO_GRANT
-    elif scope is not MemoryScope.GLOBAL and of_query != query:
-        reason = RefusalReason.OTHER_QUERY
-    elif scope is MemoryScope.PRIVATE and owner is not role:
-        reason = RefusalReason.OTHER_OWNER
-    return Decision(role=role, operation=operation, scope=scope, kind=kind, refused=reason)
+        return RefusalReason.NO_GRANT
+    if scope is not MemoryScope.GLOBAL and of_query != query:
+        return RefusalReason.OTHER_QUERY
+    if scope is MemoryScope.PRIVATE and owner is not role:
+        return RefusalReason.OTHER_OWNER
+    return None

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from metrics.record import Refusal
 from programs.memory.artifacts import (
     Artifact,
     Kind,
@@ -19,7 +20,7 @@ from programs.memory.artifacts import (
     is_empty,
     make_artifact,
 )
-from programs.memory.permissions import Decision, NotPermitted, Operation, RefusalReason, check
+from programs.memory.permissions import NotPermitted, Operation, RefusalReason, objection
 from programs.memory.store import SqliteStore
 from programs.models.encoders.encoder import Vectors
 from programs.settings import MemorySettings
@@ -94,7 +95,7 @@ class QueryMemory:
         """Permitted reads of the global store."""
         self.hits = 0
         """Those of them that returned at least one artifact."""
-        self.refusals: list[Decision] = []
+        self.refusals: list[Refusal] = []
         self._settings = settings
         self._store = store
         self._position = position
@@ -187,14 +188,17 @@ class QueryMemory:
     def _admit(
         self, role: Role, operation: Operation, scope: MemoryScope, kind: Kind, of_query: str | None, owner: Role | None
     ) -> None:
-        decision = check(role, operation, scope, kind, query=self.query_id, of_query=of_query, owner=owner)
+        reason = objection(role, operation, scope, kind, query=self.query_id, of_query=of_query, owner=owner)
         if self._ended:
-            decision = decision.model_copy(update={"refused": RefusalReason.QUERY_ENDED})
+            reason = RefusalReason.QUERY_ENDED
         elif self._sealed and operation is Operation.WRITE:
-            decision = decision.model_copy(update={"refused": RefusalReason.AFTER_TERMINAL})
-        if not decision.permitted:
-            self.refusals.append(decision)
-            raise NotPermitted(decision)
+            reason = RefusalReason.AFTER_TERMINAL
+        if reason is not None:
+            refusal = Refusal(
+                role=role, operation=operation.value, scope=scope.value, kind=kind.value, reason=reason.value
+            )
+            self.refusals.append(refusal)
+            raise NotPermitted(refusal)
 
     def _count(self, hit: bool) -> None:
         if self._store is not None:

@@ -20,6 +20,8 @@ from typing import Any, ClassVar, Self
 import dspy
 from dspy.utils.exceptions import AdapterParseError
 
+from metrics.record import Latency, MemoryUse, QueryRecord
+from metrics.tokens import reader_equivalent, tokens_by_phase
 from programs.admission import read_once, select_budget
 from programs.contract import Fault
 from programs.documents.collection import Collection
@@ -29,13 +31,14 @@ from programs.models.adapter import TemplateAdapter
 from programs.models.ledger import Ledger, Phase, current_scope
 from programs.models.runtime import Runtime
 from programs.progress import counted
-from programs.record import Latency, MemoryUse, QueryRecord, make_record
 from programs.roles.reader import open_reader
 from programs.settings import Settings
 from programs.state import EvidenceRecord
 from programs.transcript import Transcript
 from programs.workloads.query import Query, check_question
 
+PREDICTED = ("answer", "evidence", "action", "states", "tokens")
+"""What a prediction has at hand of its record."""
 NO_EVIDENCE = "no evidence was found, so there was nothing to read"
 
 
@@ -102,6 +105,35 @@ class QueryRun:
             online=now - indexed + replayed[Phase.AUX] + replayed[Phase.READER],
             spared_index=spared[Phase.INDEX],
             spared_online=spared[Phase.AUX] + spared[Phase.READER],
+        )
+
+    def record(self, method: str, workload: str) -> QueryRecord:
+        """Put what the query left behind into its record."""
+        said, calls = self.transcript, self.ledger.calls
+        return QueryRecord(
+            query_id=self.query.query_id,
+            workload=workload,
+            method=method,
+            position=self.query.position,
+            question=self.query.question,
+            answer=said.answer,
+            status=said.status,
+            action=said.action,
+            cycles=said.cycles,
+            states=said.states,
+            considered=said.considered,
+            evidence=list(said.evidence),
+            rejections=said.rejections,
+            error=said.error,
+            parse_failures=said.parse_failures,
+            calls=calls,
+            tokens=tokens_by_phase(calls),
+            encoder_tokens=self.ledger.encoder_tokens,
+            ret=reader_equivalent(calls, self.runtime.reader.engine.parameters),
+            latency=self.latency(),
+            memory=self.memory,
+            refusals=said.refusals,
+            settings=self.runtime.settings.digest,
         )
 
 
@@ -172,14 +204,7 @@ class Program(dspy.Module):  # type: ignore[misc]
         record = self._record(
             Query(query_id=name, question=check_question(question), collection=collection, position=place)
         )
-        return dspy.Prediction(
-            answer=record.answer,
-            evidence=record.evidence,
-            action=record.action,
-            states=record.states,
-            tokens=record.tokens,
-            record=record,
-        )
+        return dspy.Prediction(record=record, **{name: getattr(record, name) for name in PREDICTED})
 
     async def aforward(self, *args: Any, **kwargs: Any) -> dspy.Prediction:
         """Do the same without holding up the event loop."""
@@ -206,19 +231,7 @@ class Program(dspy.Module):  # type: ignore[misc]
                 self.answer(run)
             except (dspy.LMError, Fault) as error:  # spent tokens and committed states are kept
                 run.transcript.status, run.transcript.error = "incomplete", f"{type(error).__name__}: {error}"
-        return make_record(
-            query_id=query.query_id,
-            workload=self.workload,
-            method=self.name,
-            position=query.position,
-            question=query.question,
-            transcript=run.transcript,
-            ledger=run.ledger,
-            reader_parameters=self.runtime.reader.engine.parameters,
-            latency=run.latency(),
-            memory=run.memory,
-            settings=self.settings.digest,
-        )
+        return run.record(self.name, self.workload)
 
 
 class EvidenceProgram(Program):

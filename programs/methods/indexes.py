@@ -7,6 +7,7 @@ as in a run that was never stopped.
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import threading
@@ -14,6 +15,9 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Container
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
+
+import numpy as np
+import numpy.typing as npt
 
 T = TypeVar("T")
 KEPT = 4
@@ -28,6 +32,19 @@ class Codec(Protocol[T]):
 
     def load(self, folder: Path) -> T:
         """Read what `save` wrote."""
+
+
+def write_parts(folder: Path, body: Any, **arrays: npt.NDArray[Any]) -> None:
+    """Write an index's plain values as index.json, and each of its arrays as NAME.npy."""
+    (folder / "index.json").write_text(json.dumps(body, ensure_ascii=False), encoding="utf-8")
+    for name, array in arrays.items():
+        np.save(folder / f"{name}.npy", array, allow_pickle=False)
+
+
+def read_parts(folder: Path) -> tuple[Any, dict[str, npt.NDArray[Any]]]:
+    """Read what `write_parts` wrote: the plain values, and the arrays by name."""
+    body = json.loads((folder / "index.json").read_text(encoding="utf-8"))
+    return body, {path.stem: np.load(path, allow_pickle=False) for path in sorted(folder.glob("*.npy"))}
 
 
 class Indexes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from programs.record import QueryRecord
+from metrics.record import QueryRecord
 from programs.workloads.query import Query
 
 

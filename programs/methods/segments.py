@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from programs.documents.collection import Collection
+from programs.methods.indexes import read_parts, write_parts
 from programs.models.encoders.encoder import Encoder, Vectors
 from programs.state import Address, Derived, EvidenceRecord
 from programs.tam.segment import Segment, segment
@@ -62,20 +62,23 @@ def segment_index(
 
 
 @dataclass(frozen=True)
-class SegmentCodec:
-    """Addresses as JSON and vectors as a plain array; the texts are the collection's own."""
+class CollectionCodec:
+    """What codecs share whose texts are the collection's own and not kept again."""
 
     collection: Collection
 
+
+class SegmentCodec(CollectionCodec):
+    """Addresses as JSON and vectors as a plain array."""
+
     def save(self, index: SegmentIndex, folder: Path) -> None:
-        """Write regions.json and vectors.npy."""
-        (folder / "regions.json").write_text(json.dumps(addresses(index.segments)), encoding="utf-8")
-        np.save(folder / "vectors.npy", index.vectors, allow_pickle=False)
+        """Write the addresses and the vectors."""
+        write_parts(folder, addresses(index.segments), vectors=index.vectors)
 
     def load(self, folder: Path) -> SegmentIndex:
         """Read them again."""
-        segments = located(json.loads((folder / "regions.json").read_text(encoding="utf-8")), self.collection)
-        return SegmentIndex(segments, np.load(folder / "vectors.npy", allow_pickle=False))
+        body, arrays = read_parts(folder)
+        return SegmentIndex(located(body, self.collection), arrays["vectors"])
 
 
 def addresses(segments: Iterable[Segment]) -> Addresses:

@@ -15,16 +15,8 @@ from typing import Any, NoReturn
 import dspy
 from dspy import lm15
 
-from programs.errors import ModelUnavailable
-from programs.models.engines.engine import (
-    ChatMessage,
-    ChatRequest,
-    Completion,
-    ContextOverflow,
-    Engine,
-    Likelihood,
-    TransportFault,
-)
+from programs.errors import ContextOverflow, ModelUnavailable, TransportFault
+from programs.models.engines.engine import ChatMessage, ChatRequest, Completion, Engine, Likelihood
 from programs.models.ledger import Call, current_scope
 
 DEFAULT_MAX_TOKENS = 512

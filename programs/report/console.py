@@ -10,7 +10,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from programs.record import QueryRecord
+from metrics.record import QueryRecord
 from programs.state import Role, StateField
 from programs.transcript import Commit
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -43,8 +43,7 @@ WIDE = 4.0
 """How many times the least latency the greatest must be for a logarithmic axis."""
 
 
-@dataclass(frozen=True)
-class Point:
+class Point(NamedTuple):
     """A method's operating point."""
 
     method: str
@@ -52,8 +51,7 @@ class Point:
     latency: Interval
 
 
-@dataclass(frozen=True)
-class Panel:
+class Panel(NamedTuple):
     """One workload."""
 
     workload: str

@@ -6,11 +6,11 @@ import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from metrics.record import QueryRecord
 from programs.models.engines.dry_run import DryRunEngine
 from programs.models.language_model import LanguageModel
 from programs.models.runtime import Runtime
 from programs.progress import counted
-from programs.record import QueryRecord
 from programs.runner.evaluation import Evaluation
 from programs.selection.configured import ConfiguredMethod
 from programs.workloads.query import Query

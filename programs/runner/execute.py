@@ -13,9 +13,9 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextvars import copy_context
 from dataclasses import dataclass
 
+from metrics.record import QueryRecord
 from programs.errors import StateRAGError
 from programs.methods.method import Method
-from programs.record import QueryRecord
 from programs.runner.folder import OpenRun
 from programs.workloads.query import Query
 

@@ -17,10 +17,9 @@ from filelock import FileLock, Timeout
 from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 
-from metrics.record import RECORD_VERSION
+from metrics.record import RECORD_VERSION, QueryRecord
 from programs.atomic import replacing
 from programs.errors import InputError
-from programs.record import QueryRecord
 from programs.workloads.manifest import AnyManifest, differences, read_manifest
 from programs.workloads.query import Reference
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from programs.contract import evidence_id
 from programs.documents.collection import Collection, Source
@@ -35,14 +35,7 @@ class Segment:
 
     def record(self, cycle: int = 0) -> EvidenceRecord:
         """Give the region as evidence."""
-        return EvidenceRecord(
-            evidence_id=self.evidence_id,
-            source_id=self.source_id,
-            start=self.start,
-            end=self.end,
-            text=self.text,
-            cycle=cycle,
-        )
+        return EvidenceRecord(evidence_id=self.evidence_id, cycle=cycle, **asdict(self))
 
 
 @dataclass(frozen=True)

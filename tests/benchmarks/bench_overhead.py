@@ -13,12 +13,12 @@ import time
 
 import dspy
 
+from metrics.record import QueryRecord
 from programs.documents.collection import Collection, Source
 from programs.methods.staterag.program import StateRAG
 from programs.models.language_model import LanguageModel
 from programs.models.ledger import Ledger, Phase
 from programs.models.runtime import Runtime, open_cross_encoder, open_encoder
-from programs.record import QueryRecord
 from programs.settings import load_settings
 from programs.workloads.query import Query
 from programs.workloads.sample import load_sample

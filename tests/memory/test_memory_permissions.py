@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from programs.memory.artifacts import Kind, MemoryScope
-from programs.memory.permissions import TABLE, NotPermitted, Operation, RefusalReason, check
+from programs.memory.permissions import TABLE, NotPermitted, Operation, RefusalReason, objection
 from programs.memory.pool import Pool
 from programs.settings import MemorySettings
 from programs.state import Action, Role
@@ -48,8 +48,8 @@ def tag_of(payload) -> int:
 
 @pytest.mark.parametrize(("role", "scope", "kind", "operation"), EVERYTHING)
 def test_the_table_grants_what_the_policy_says_and_nothing_else(role, scope, kind, operation):
-    decision = check(role, operation, scope, kind, query="q", of_query="q", owner=role)
-    assert decision.permitted == allowed(role, scope, kind, operation)
+    reason = objection(role, operation, scope, kind, query="q", of_query="q", owner=role)
+    assert reason is (None if allowed(role, scope, kind, operation) else RefusalReason.NO_GRANT)
 
 
 def test_the_table_can_not_be_changed_by_a_caller():
@@ -59,9 +59,9 @@ def test_the_table_can_not_be_changed_by_a_caller():
 
 def test_a_grant_holds_only_in_the_same_query_and_for_the_same_owner():
     def refused(scope, of_query, owner):
-        return check(
+        return objection(
             Role.NAVIGATOR, Operation.READ, scope, Kind.ABSTRACTION, query="q", of_query=of_query, owner=owner
-        ).refused
+        )
 
     assert refused(MemoryScope.QUERY, "q", None) is None
     assert refused(MemoryScope.QUERY, "other", None) is RefusalReason.OTHER_QUERY

@@ -88,7 +88,7 @@ def test_a_handle_kept_past_its_query_is_refused(pool):
         handle = memory.handle(Role.NAVIGATOR)
     with pytest.raises(NotPermitted) as refusal:
         handle.recall(Kind.ABSTRACTION, "k")
-    assert refusal.value.decision.refused is RefusalReason.QUERY_ENDED
+    assert refusal.value.refusal.reason == RefusalReason.QUERY_ENDED
 
 
 def test_a_hit_is_a_permitted_global_read_that_returned_something(pool):
@@ -172,7 +172,7 @@ def test_i7_nothing_can_be_offered_after_the_terminal_action_when_the_reader_run
         memory.persist(action)
         with pytest.raises(NotPermitted) as refusal:
             offer_text(memory, "late", text="the reader's answer")
-        assert refusal.value.decision.refused is RefusalReason.AFTER_TERMINAL
+        assert refusal.value.refusal.reason == RefusalReason.AFTER_TERMINAL
         assert memory.persist(Action.RELEASE) == ()
 
 

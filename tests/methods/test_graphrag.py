@@ -16,12 +16,12 @@ from programs.methods.graphrag.program import GraphRAG
 from programs.methods.graphrag.settings import GraphragSettings
 from programs.methods.graphrag.store import KnowledgeCodec
 from programs.methods.indexes import Indexes
-from programs.models.engines.engine import TransportFault
 from programs.models.language_model import LanguageModel
 from programs.models.ledger import Phase
 from programs.models.runtime import Runtime
 from programs.settings import load_settings
 from programs.workloads.query import Query
+from tests.support.dying import refuse
 from tests.support.records import timeless
 from tests.support.scripted import HashedEncoder, OverlapCrossEncoder, ScriptedEngine
 from tests.support.worlds import small_settings
@@ -317,10 +317,7 @@ def test_a_prompt_is_cut_to_a_small_context_instead_of_overflowing_it():
 
 
 def test_a_model_that_can_not_be_reached_makes_the_query_incomplete_with_its_reason():
-    def broken(request):
-        raise TransportFault("connection refused", retries=3)
-
-    record = ask(make_program(Script(write=broken)))
+    record = ask(make_program(Script(write=refuse)))
     assert record.status == "incomplete"
     assert "connection refused" in record.error
     assert record.tokens.index > 0

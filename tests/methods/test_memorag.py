@@ -11,16 +11,15 @@ from programs.documents.collection import Collection, Source
 from programs.methods.base import NO_EVIDENCE
 from programs.methods.indexes import Indexes
 from programs.methods.memorag.program import MemoRAG, clue_lines, packed
-from programs.models.engines.engine import TransportFault
 from programs.models.language_model import LanguageModel
 from programs.models.ledger import Phase
 from programs.models.runtime import Runtime
-from programs.workloads.query import Query
+from tests.support.dying import refuse
+from tests.support.questions import QUESTION, ask
 from tests.support.records import timeless
 from tests.support.scripted import HashedEncoder, OverlapCrossEncoder, ScriptedEngine
 from tests.support.worlds import make_collection, small_settings
 
-QUESTION = "Which dome holds the lens?"
 SMALL = {"chunk_tokens": 16, "gist_chunk_tokens": 40, "gist_tokens": 64, "hits": 2}
 ENCODER = HashedEncoder()
 OPENINGS = {
@@ -71,17 +70,6 @@ def four_notes() -> Collection:
         "lens": "The observatory dome has a lens.",
     }
     return Collection(sources=tuple(Source(source_id=name, text=text) for name, text in texts.items()))
-
-
-def ask(program, collection=None, position=0, question=QUESTION):
-    return program.run(
-        Query(
-            query_id=f"q{position}",
-            question=question,
-            collection=make_collection() if collection is None else collection,
-            position=position,
-        )
-    )
 
 
 def test_what_memory_recalls_is_retrieved_and_put_in_source_order():
@@ -190,10 +178,7 @@ def test_a_prompt_that_does_not_fit_is_written_down_and_gone_without():
 
 
 def test_a_server_that_dies_while_memorising_leaves_the_reason_and_its_calls():
-    def broken(request):
-        raise TransportFault("connection refused", retries=3)
-
-    record = ask(make_program(Script(gist=broken)))
+    record = ask(make_program(Script(gist=refuse)))
     assert record.status == "incomplete"
     assert "connection refused" in record.error
 

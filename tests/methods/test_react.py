@@ -9,12 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from programs.contract import check_provenance
-from programs.documents.collection import Collection, Source
+from programs.errors import TransportFault
 from programs.methods.base import NO_EVIDENCE
 from programs.methods.indexes import Indexes
 from programs.methods.react.program import Library, ReAct, latest
 from programs.methods.segments import SegmentIndex
-from programs.models.engines.engine import TransportFault
 from programs.models.language_model import LanguageModel
 from programs.models.ledger import Phase
 from programs.models.runtime import Runtime
@@ -22,7 +21,7 @@ from programs.tam.segment import segment
 from programs.workloads.query import Query
 from tests.support.records import timeless
 from tests.support.scripted import HashedEncoder, OverlapCrossEncoder, ScriptedEngine
-from tests.support.worlds import make_collection, small_settings
+from tests.support.worlds import collection_of, make_collection, small_settings
 
 QUESTION = "Which dome holds the lens?"
 OPENING = "Find the answer"
@@ -67,13 +66,9 @@ def ask(script, collection=None, position=0, **rest):
     return program.run(Query(query_id="q", question=QUESTION, collection=collection, position=position))
 
 
-def texts(*sources):
-    return Collection(sources=tuple(Source(source_id=f"s{i}", text=text) for i, text in enumerate(sources)))
-
-
 def library(*sources, hits=1, sentences=2):
     encoder = HashedEncoder(512)
-    regions = segment(texts(*sources), encoder, 384, 0)
+    regions = segment(collection_of(*sources), encoder, 384, 0)
     index = SegmentIndex(tuple(regions), encoder.encode_passages([region.text for region in regions]))
     return Library(index, encoder, hits, sentences)
 
@@ -83,14 +78,14 @@ HARBOUR, DOME, ORCHARD = "The harbour has a ferry.", "The dome holds a lens.", "
 
 def test_the_evidence_is_what_the_searches_found_in_the_order_of_finding():
     script = Steps(step("search", "orchard pear"), step("search", "dome lens"), step("search", "orchard"), FINISH)
-    record = ask(script, texts(HARBOUR, DOME, ORCHARD), react={"hits": 1})
+    record = ask(script, collection_of(HARBOUR, DOME, ORCHARD), react={"hits": 1})
     assert [item.source_id for item in record.evidence] == ["s2", "s1"]
     assert (record.status, record.answer) == ("completed", "the dome")
 
 
 def test_each_step_sees_the_thoughts_actions_and_observations_before_it():
     script = Steps(step("search", "dome lens", "Find the dome."), step("lookup", "lens"), FINISH)
-    ask(script, texts(HARBOUR, DOME), react={"hits": 1})
+    ask(script, collection_of(HARBOUR, DOME), react={"hits": 1})
     first, second, third = script.prompts
     assert "Steps so far:\nnone" in first
     shown = f"Thought 1: Find the dome.\nAction 1: search[dome lens]\nObservation 1: [1] {DOME}"
@@ -114,7 +109,7 @@ def test_an_unfinished_trajectory_ends_after_its_steps_and_keeps_what_it_found()
 
 
 def test_a_trajectory_that_found_nothing_searches_for_the_question():
-    collection = texts(HARBOUR, DOME, ORCHARD)
+    collection = collection_of(HARBOUR, DOME, ORCHARD)
     for script in (Steps(FINISH), Steps("not json"), Steps(step("lookup", "lens"))):
         record = ask(script, collection, react={"hits": 1})
         assert [item.source_id for item in record.evidence] == ["s1"]
@@ -133,7 +128,7 @@ def test_a_trajectory_that_found_nothing_searches_for_the_question():
 )
 def test_an_unreadable_step_is_spent_and_shown_and_not_asked_for_again(bad):
     script = Steps(bad, step("search", "dome lens"), FINISH)
-    record = ask(script, texts(HARBOUR, DOME), react={"hits": 1})
+    record = ask(script, collection_of(HARBOUR, DOME), react={"hits": 1})
     assert len(script.prompts) == 3
     assert "Steps so far:\nObservation 1: Invalid action." in script.prompts[1]
     assert [item.source_id for item in record.evidence] == ["s1"]
@@ -193,7 +188,7 @@ def test_a_lookup_stays_within_the_regions_of_the_last_search():
 
 def test_a_sentence_that_two_overlapping_regions_share_is_one_result():
     encoder = HashedEncoder(512)
-    regions = segment(texts("one two.\nthe dome.\nthree four."), encoder, 4, 2)
+    regions = segment(collection_of("one two.\nthe dome.\nthree four."), encoder, 4, 2)
     index = SegmentIndex(tuple(regions), encoder.encode_passages([region.text for region in regions]))
     shelf = Library(index, encoder, 2, 5)
     shelf.search("the dome")
@@ -233,13 +228,13 @@ def test_a_prompt_that_does_not_fit_the_context_spends_the_step_and_the_query_go
 @pytest.mark.parametrize("sources", [(), ("",), (" \n ", "\t")])
 def test_a_collection_without_text_asks_nobody_and_says_so(sources):
     script = Steps(FINISH)
-    record = ask(script, texts(*sources))
+    record = ask(script, collection_of(*sources))
     assert (record.status, record.error, record.calls) == ("incomplete", NO_EVIDENCE, [])
 
 
 @pytest.mark.parametrize("text", ["one chunk", "圆顶里有一面透镜。渡船在码头。" * 9, "القبة تحمل العدسة. " * 30])
 def test_I6_every_record_is_its_source_at_its_offsets_in_any_script(text):
-    collection = texts(text)
+    collection = collection_of(text)
     record = ask(Steps(step("search", "透镜 العدسة"), step("lookup", "透镜"), FINISH), collection)
     assert record.status == "completed"
     for item in record.evidence:

@@ -12,20 +12,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from programs.contract import check_provenance
-from programs.documents.collection import Collection, Source
+from programs.errors import ContextOverflow
 from programs.methods.base import NO_EVIDENCE
 from programs.methods.indexes import Indexes
 from programs.methods.selfrag.program import SelfRAG, up_to
 from programs.methods.selfrag.settings import SelfragSettings
 from programs.models.adapter import TemplateAdapter
-from programs.models.engines.engine import ContextOverflow, Likelihood, TransportFault
+from programs.models.engines.engine import Likelihood
 from programs.models.language_model import LanguageModel
 from programs.models.ledger import Phase
 from programs.models.runtime import Runtime
 from programs.workloads.query import Query
+from tests.support.dying import refuse
 from tests.support.records import timeless
 from tests.support.scripted import HashedEncoder, OverlapCrossEncoder, ScriptedEngine
-from tests.support.worlds import make_collection, small_settings
+from tests.support.worlds import collection_of, make_collection, small_settings
 
 QUESTION = "Which dome holds the lens?"
 DECIDES, REFLECTS = "Decide whether passages", "Judge one passage"
@@ -76,10 +77,6 @@ def ask(model, collection=None, position=0, **rest):
     return make_program(model, **rest).run(query)
 
 
-def texts(*sources):
-    return Collection(sources=tuple(Source(source_id=f"s{i}", text=text) for i, text in enumerate(sources)))
-
-
 def kept(record):
     return [item.source_id for item in record.evidence]
 
@@ -88,7 +85,7 @@ def roles(record):
     return [call.role for call in record.calls]
 
 
-THREE = texts("which dome holds the lens", "the dome of the lens", "a ferry to the pier")
+THREE = collection_of("which dome holds the lens", "the dome of the lens", "a ferry to the pier")
 
 
 def test_passages_are_kept_by_score_and_ties_by_similarity():
@@ -288,10 +285,7 @@ def test_a_measured_prompt_that_does_not_fit_the_context_leaves_its_passage_unas
 
 
 def test_a_server_that_dies_leaves_an_incomplete_record_with_its_tokens():
-    def judge(passage):
-        raise TransportFault("connection refused")
-
-    record = ask(Model(judge=judge), THREE)
+    record = ask(Model(judge=refuse), THREE)
     assert record.status == "incomplete"
     assert "connection refused" in record.error
     assert record.tokens.aux > 0
@@ -305,14 +299,14 @@ def test_the_drafts_do_not_reach_the_reader():
 
 @pytest.mark.parametrize("sources", [(), ("",), (" \n ", "\t")])
 def test_a_collection_without_text_asks_nobody_and_says_so(sources):
-    record = ask(Model(), texts(*sources))
+    record = ask(Model(), collection_of(*sources))
     assert (record.status, record.error, record.calls) == ("incomplete", NO_EVIDENCE, [])
 
 
 @pytest.mark.parametrize("text", ["one chunk", "圆顶里有一面透镜。渡船在码头。" * 9, "القبة تحمل العدسة. " * 30])
 @pytest.mark.parametrize("logprobs", [None, lambda context, label: -1.0])
 def test_I6_every_record_is_its_source_at_its_offsets_in_any_script(text, logprobs):
-    collection = texts(text)
+    collection = collection_of(text)
     record = ask(Model(logprobs=logprobs), collection, lifecycle={"reader_budget": 20})
     assert record.status == "completed"
     for item in record.evidence:

@@ -10,13 +10,13 @@ import pytest
 from programs.documents.collection import Collection, Source
 from programs.memory.artifacts import Kind, MemoryScope
 from programs.methods.staterag.program import StateRAG
-from programs.models.engines.engine import TransportFault
 from programs.models.language_model import LanguageModel
 from programs.models.ledger import Phase
 from programs.models.runtime import Runtime
 from programs.roles.verifier import Verifier
 from programs.state import Action, Role
 from programs.workloads.query import Query
+from tests.support.dying import refuse
 from tests.support.records import timeless
 from tests.support.scripted import HashedEncoder, OverlapCrossEncoder, ScriptedEngine
 from tests.support.scripts import RoleScript, fail
@@ -186,10 +186,7 @@ def test_I10_instructions_inside_a_document_do_not_change_the_action():
 
 
 def test_a_server_that_dies_makes_the_query_incomplete_with_its_reason():
-    def broken(request):
-        raise TransportFault("connection refused", retries=3)
-
-    record = ask(make_program(RoleScript(retriever=broken)))
+    record = ask(make_program(RoleScript(retriever=refuse)))
     assert record.status == "incomplete"
     assert "connection refused" in record.error
     assert record.calls[-1].error
@@ -269,7 +266,7 @@ def test_an_empty_collection_is_an_incomplete_query_that_says_so():
 def test_records_follow_the_published_schema():
     import jsonschema
 
-    from programs.record import record_schema
+    from metrics.record import record_schema
 
     for script in (RoleScript(), RoleScript(planner="junk"), RoleScript(verifier=fail("x"))):
         jsonschema.validate(json.loads(ask(make_program(script)).model_dump_json()), record_schema())

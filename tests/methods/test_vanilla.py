@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from programs.contract import check_provenance
-from programs.documents.collection import Collection, Source
 from programs.methods.base import NO_EVIDENCE
 from programs.methods.indexes import Indexes
 from programs.methods.vanilla.program import Vanilla
@@ -15,27 +14,16 @@ from programs.models.language_model import LanguageModel
 from programs.models.ledger import Phase
 from programs.models.runtime import Runtime
 from programs.tam.segment import segment
-from programs.workloads.query import Query
+from tests.support.questions import QUESTION, ask
 from tests.support.records import timeless
 from tests.support.scripted import HashedEncoder, OverlapCrossEncoder, ScriptedEngine
-from tests.support.worlds import make_collection, small_settings
-
-QUESTION = "Which dome holds the lens?"
+from tests.support.worlds import collection_of, make_collection, small_settings
 
 
 def make_program(kind=Vanilla, indexes=None, cross_encoder=True, **branches):
     model = LanguageModel(ScriptedEngine(lambda request: "the dome"))
     scorer = OverlapCrossEncoder() if cross_encoder else None
     return kind(Runtime(small_settings(**branches), model, model, HashedEncoder(), scorer), "test", indexes)
-
-
-def ask(program, collection=None, question=QUESTION, position=0):
-    collection = make_collection() if collection is None else collection
-    return program.run(Query(query_id="q", question=question, collection=collection, position=position))
-
-
-def texts(*sources):
-    return Collection(sources=tuple(Source(source_id=f"s{i}", text=text) for i, text in enumerate(sources)))
 
 
 def ids(record):
@@ -54,7 +42,7 @@ def test_the_k_nearest_regions_are_read_best_first():
 
 
 def test_ties_keep_the_order_of_the_sources():
-    record = ask(make_program(vanilla={"k": 2}), texts("the dome", "a ferry", "the dome", "the dome"))
+    record = ask(make_program(vanilla={"k": 2}), collection_of("the dome", "a ferry", "the dome", "the dome"))
     assert [item.source_id for item in record.evidence] == ["s0", "s2"]
 
 
@@ -75,14 +63,14 @@ def test_only_the_reader_is_asked_and_only_once():
 @pytest.mark.parametrize("kind", [Vanilla, VanillaRerank])
 @pytest.mark.parametrize("sources", [(), ("",), (" \n\t ", "\n")])
 def test_a_collection_without_text_is_incomplete_and_says_so(kind, sources):
-    record = ask(make_program(kind), texts(*sources))
+    record = ask(make_program(kind), collection_of(*sources))
     assert (record.status, record.error, record.calls) == ("incomplete", NO_EVIDENCE, [])
 
 
 @pytest.mark.parametrize("kind", [Vanilla, VanillaRerank])
 @pytest.mark.parametrize("text", ["one chunk", "圆顶里有一面透镜。渡船在码头。" * 9, "القبة تحمل العدسة " * 30])
 def test_collections_of_one_chunk_or_of_other_scripts_work(kind, text):
-    collection = texts(text)
+    collection = collection_of(text)
     record = ask(make_program(kind), collection)
     assert record.status == "completed"
     for item in record.evidence:
@@ -90,7 +78,7 @@ def test_collections_of_one_chunk_or_of_other_scripts_work(kind, text):
 
 
 def test_reranking_orders_the_head_by_the_cross_encoder_and_takes_no_region_from_outside_it():
-    collection = texts("dome " * 12, "dome dome lens", "which dome holds the lens", "the lens")
+    collection = collection_of("dome " * 12, "dome dome lens", "which dome holds the lens", "the lens")
     nearest = [item.source_id for item in ask(make_program(vanilla={"k": 4}), collection).evidence]
     record = ask(make_program(VanillaRerank, vanilla_rerank={"candidates": 3, "k": 2}), collection)
     scores = {s.source_id: OverlapCrossEncoder().score(QUESTION, [s.text])[0] for s in collection.sources}
@@ -99,7 +87,7 @@ def test_reranking_orders_the_head_by_the_cross_encoder_and_takes_no_region_from
 
 def test_reranking_changes_the_order_where_the_cross_encoder_disagrees_with_the_encoder():
     question = "dome dome dome lens pier"
-    collection = texts("dome dome dome", "dome lens pier")
+    collection = collection_of("dome dome dome", "dome lens pier")
     plain = ask(make_program(), collection, question)
     reranked = ask(make_program(VanillaRerank), collection, question)
     assert [item.source_id for item in plain.evidence] == ["s0", "s1"]

@@ -13,8 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from programs.errors import TransportFault
 from programs.models.cache.completions import CachedEngine, Completions, kept
-from programs.models.engines.engine import ChatMessage, ChatRequest, TransportFault
+from programs.models.engines.engine import ChatMessage, ChatRequest
 from programs.models.language_model import LanguageModel
 from programs.models.ledger import Ledger, Phase
 from tests.support.runs import scripted_runtime

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from programs.errors import TransportFault
 from programs.models.cache.journal import Journal, JournaledEngine
-from programs.models.engines.engine import ChatMessage, ChatRequest, TransportFault
+from programs.models.engines.engine import ChatMessage, ChatRequest
 from programs.models.language_model import LanguageModel
 from programs.models.ledger import Ledger, Phase
 from tests.support.scripted import ScriptedEngine

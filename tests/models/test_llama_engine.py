@@ -10,8 +10,8 @@ from ipaddress import ip_address
 import httpx
 import pytest
 
-from programs.errors import ModelUnavailable
-from programs.models.engines.engine import ChatMessage, ChatRequest, TransportFault
+from programs.errors import ModelUnavailable, TransportFault
+from programs.models.engines.engine import ChatMessage, ChatRequest
 from programs.models.engines.llama import LlamaEngine
 from programs.models.weights.fetch import fetch
 

@@ -6,8 +6,8 @@ from typing import Any
 import dspy
 import pytest
 
-from programs.errors import InputError, ModelUnavailable
-from programs.models.engines.engine import ChatMessage, ChatRequest, ContextOverflow, TransportFault
+from programs.errors import ContextOverflow, InputError, ModelUnavailable, TransportFault
+from programs.models.engines.engine import ChatMessage, ChatRequest
 from programs.models.engines.server import ServerEngine
 from programs.models.engines.transport import is_loopback
 from programs.models.engines.wire import read_completion, read_echo

@@ -6,33 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from optimize.prompts.search import Search, choose_prompts, compiled_prompts
-from programs.models.engines.engine import ChatRequest
 from programs.selection.compiled import write_compiled
 from programs.selection.configured import ConfiguredMethod
-from tests.optimize.prompt_world import (
-    READS,
-    REWRITES,
-    answers_with_the_word,
-    asked_of,
-    instruction_of,
-    make_development,
-    make_runtime,
-    position_in,
-    rewritten,
-    right,
-)
+from tests.optimize.prompt_world import make_development, make_runtime, slowly_better
 
 LATENCY = 0.004
-
-
-def slowly_better(request: ChatRequest) -> str:
-    """Propose the word only after something else, so that a search has a history; read odd numbers with help alone."""
-    opening, last = instruction_of(request), asked_of(request)
-    if opening.startswith(REWRITES) and "light" not in last:
-        return rewritten(f"{READS} by the light of day.")
-    if opening.startswith(READS) and (len(request.messages) > 2 or position_in(last) % 2 == 0):
-        return right(position_in(last))
-    return answers_with_the_word(request)
 
 
 def search_once(folder: str, optimizer: str = "gepa", script: Any = slowly_better, latency: float = LATENCY) -> None:

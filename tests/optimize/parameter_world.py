@@ -39,6 +39,13 @@ def write_longbench(folder: Path, task: str, questions: int, split: str = "dev",
     return write_rows(folder / "longbench" / f"{task}.{split}.jsonl", *rows)
 
 
+def write_tasks(folder: Path, **questions: int) -> Path:
+    """Write so many questions of each task, and give the folder they are below."""
+    for task, count in questions.items():
+        write_longbench(folder, task, count)
+    return folder
+
+
 def _row(task: str, number: int, passages: int) -> dict[str, Any]:
     titles = [f"{task.title()} {number} Place {i}" for i in range(passages)]
     texts = [

@@ -81,6 +81,16 @@ def answers_with_the_word(request: ChatRequest) -> str:
     return opinions(request)
 
 
+def slowly_better(request: ChatRequest) -> str:
+    """Propose the word only after something else, so that a search has a history; read odd numbers with help alone."""
+    opening, last = instruction_of(request), asked_of(request)
+    if opening.startswith(REWRITES) and "light" not in last:
+        return rewritten(f"{READS} by the light of day.")
+    if opening.startswith(READS) and (len(request.messages) > 2 or position_in(last) % 2 == 0):
+        return right(position_in(last))
+    return answers_with_the_word(request)
+
+
 def settings_for(**branches: Any) -> Settings:
     return small_settings(**{**ASKS_MODELS, "memory": {"keep_global": False}, **branches})
 

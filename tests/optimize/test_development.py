@@ -12,7 +12,7 @@ from optimize import development
 from optimize.development import open_development, workload_of
 from programs.errors import InputError
 from programs.workloads.registry import Workload, open_workload
-from tests.optimize.parameter_world import write_longbench
+from tests.optimize.parameter_world import write_longbench, write_tasks
 from tests.support.runs import make_evaluation, make_workload
 from tests.workloads.files import write_rows
 
@@ -21,9 +21,7 @@ BOTH = ["longbench/hotpotqa", "longbench/musique"]
 
 @pytest.fixture
 def data(tmp_path):
-    write_longbench(tmp_path, "hotpotqa", 40)
-    write_longbench(tmp_path, "musique", 30)
-    return tmp_path
+    return write_tasks(tmp_path, hotpotqa=40, musique=30)
 
 
 def sides(found):

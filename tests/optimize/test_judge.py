@@ -5,9 +5,9 @@ from __future__ import annotations
 import dspy
 import pytest
 
+from metrics.record import QueryRecord
 from optimize.prompts.judge import Judge
 from programs.errors import InputError
-from programs.record import QueryRecord
 from programs.workloads.query import Reference
 from tests.metrics.records import a_record, a_reference
 

@@ -11,9 +11,9 @@ from metrics.scores import score
 from metrics.significance import macro_interval
 from optimize.measure import MACRO, EngineFault, evidence_tokens, measure
 from optimize.shared_indexes import SharedIndexes
-from programs.models.engines.engine import TransportFault
 from programs.selection.configured import ConfiguredMethod
 from tests.optimize.parameter_world import make_examples
+from tests.support.dying import refuse
 from tests.support.runs import ASKS_MODELS, make_workload, scripted_runtime, without_times
 from tests.support.worlds import small_settings
 
@@ -129,11 +129,8 @@ def test_two_parts_are_joined_in_the_questions_order(examples, measured):
 
 
 def test_a_model_that_is_gone_ends_the_measurement(examples):
-    def gone(request):
-        raise TransportFault("connection refused")
-
     with pytest.raises(EngineFault, match="connection refused"):
-        measure(ConfiguredMethod("vanilla", small_settings()), scripted_runtime(script=gone), examples)
+        measure(ConfiguredMethod("vanilla", small_settings()), scripted_runtime(script=refuse), examples)
 
 
 def test_progress_is_told_from_none_to_all(examples):

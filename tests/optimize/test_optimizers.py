@@ -10,7 +10,6 @@ import pytest
 from optimize.prompts.optimizers import OPTIMIZERS
 from optimize.prompts.search import Search, choose_prompts
 from programs.errors import InputError, StateRAGError
-from programs.models.engines.engine import TransportFault
 from programs.models.language_model import LanguageModel
 from programs.selection.configured import ConfiguredMethod
 from tests.optimize.prompt_world import (
@@ -29,6 +28,7 @@ from tests.optimize.prompt_world import (
     search_with,
     settings_for,
 )
+from tests.support.dying import refuse
 from tests.support.runs import opinions
 from tests.support.scripted import HashedEncoder, ScriptedEngine
 
@@ -253,7 +253,7 @@ def test_a_model_that_can_not_be_reached_ends_the_search_and_is_no_bad_prompt(tm
     def goes_away(request):
         asked.append(request)
         if len(asked) > 8:
-            raise TransportFault("connection refused")
+            refuse(request)
         return answers_with_the_word(request)
 
     with pytest.raises(StateRAGError, match="connection refused"):
@@ -262,11 +262,8 @@ def test_a_model_that_can_not_be_reached_ends_the_search_and_is_no_bad_prompt(tm
 
 @pytest.mark.parametrize("optimizer", ["gepa", "mipro"])
 def test_a_proposer_that_can_not_be_reached_ends_the_search(optimizer, tmp_path):
-    def goes_away(request):
-        raise TransportFault("connection refused")
-
     with pytest.raises(StateRAGError, match="the proposer could not be used"):
-        search_with(answers_with_the_word, tmp_path, optimizer=optimizer, proposer=ScriptedEngine(goes_away))
+        search_with(answers_with_the_word, tmp_path, optimizer=optimizer, proposer=ScriptedEngine(refuse))
 
 
 @pytest.mark.parametrize("optimizer", list(OPTIMIZERS))

@@ -20,7 +20,7 @@ from programs.errors import InputError
 from programs.selection.compiled import Compiled, Prompt, read_compiled, write_compiled
 from programs.settings import load_settings
 from tests.optimize import killable_parameters
-from tests.optimize.parameter_world import SCRIPTED, request, run, write_longbench
+from tests.optimize.parameter_world import SCRIPTED, request, run, write_tasks
 from tests.support.runs import opinions, scripted_runtime
 
 processes = multiprocessing.get_context("forkserver")
@@ -29,9 +29,7 @@ processes.set_forkserver_preload(["tests.optimize.killable_parameters"])
 
 @pytest.fixture
 def data(tmp_path):
-    write_longbench(tmp_path, "hotpotqa", 16)
-    write_longbench(tmp_path, "musique", 14)
-    return tmp_path
+    return write_tasks(tmp_path, hotpotqa=16, musique=14)
 
 
 def lines_of(folder):
@@ -201,9 +199,7 @@ def test_a_search_that_ended_can_be_gone_on_with_more_trials(data):
 @pytest.fixture(scope="module")
 def unbroken(tmp_path_factory):
     """A search that nothing happened to."""
-    data = tmp_path_factory.mktemp("data")
-    write_longbench(data, "hotpotqa", 8)
-    write_longbench(data, "musique", 8)
+    data = write_tasks(tmp_path_factory.mktemp("data"), hotpotqa=8, musique=8)
     killable_parameters.search_once(str(data), str(data / "whole"))
     return data
 

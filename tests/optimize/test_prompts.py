@@ -16,8 +16,17 @@ from optimize.prompts.gepa import BARREN
 from programs.selection.compiled import Compiled, Prompt, read_compiled, write_compiled
 from programs.selection.configured import ConfiguredMethod
 from tests.optimize import killable_prompts
-from tests.optimize.prompt_world import MAGIC, READS, answers_with_the_word, instruction_of, make_runtime, settings_for
+from tests.optimize.prompt_world import (
+    MAGIC,
+    READS,
+    answers_with_the_word,
+    instruction_of,
+    make_runtime,
+    settings_for,
+    slowly_better,
+)
 from tests.support.dying import Killed, dying
+from tests.support.questions import write_own_questions
 
 runner = CliRunner()
 processes = multiprocessing.get_context("forkserver")
@@ -47,18 +56,8 @@ def settings_for_command(settings):
 @pytest.fixture
 def questions(tmp_path):
     """A file of a person's own questions with their contexts."""
-    rows = [
-        {
-            "id": f"own-question-{i}",
-            "question": f"Which harbour has pier number {i}?",
-            "context": f"Note {i}. " + "observatory lens dome star harbour ferry pier tide. " * 30,
-            "answers": [f"Port Number {i}"],
-        }
-        for i in range(10)
-    ]
-    path = tmp_path / "questions.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
+    asked = [(f"Which harbour has pier number {i}?", f"Port Number {i}") for i in range(10)]
+    return write_own_questions(tmp_path, asked)
 
 
 def choose(folder, questions, *arguments, method="vanilla", optimizer="gepa", budget=40):
@@ -242,7 +241,7 @@ def test_a_search_killed_at_random_instants_and_run_again_chooses_as_one_never_k
 @pytest.mark.parametrize("optimizer", ["gepa", "mipro", "bootstrap"])
 def test_no_completion_that_was_answered_before_a_kill_is_asked_for_again(optimizer, tmp_path):
     asked = []
-    dies_after = partial(dying, killable_prompts.slowly_better, asked)
+    dies_after = partial(dying, slowly_better, asked)
     for calls in (2, 7, 12):
         with pytest.raises(Killed):
             killable_prompts.search_once(str(tmp_path / "broken"), optimizer, dies_after(calls), latency=0)

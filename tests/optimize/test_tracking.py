@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 
 import pytest
 
 from optimize.search_page import write_page
 from optimize.tracking import NoSearchTracker, open_search_tracker
-from programs.errors import InputError
 from tests.optimize.searches import ABOUT, line, trials, write
 
 
@@ -21,17 +19,6 @@ def test_no_tracker_is_the_default_and_does_nothing(tmp_path):
     tracker.trial(line(0))
     tracker.finish([])
     assert list(tmp_path.iterdir()) == []
-
-
-def test_an_unknown_tracker_is_said(tmp_path):
-    with pytest.raises(InputError, match="no tracker is called 'mlflow'; there is wandb"):
-        open_search_tracker("mlflow", tmp_path)
-
-
-def test_without_wandb_the_extra_is_named(monkeypatch, tmp_path):
-    monkeypatch.setitem(sys.modules, "wandb", None)
-    with pytest.raises(InputError, match=r"staterag\[tracking\]"):
-        open_search_tracker("wandb", tmp_path)
 
 
 def test_an_offline_run_has_every_trial_once_the_chosen_parameters_and_the_figure(home, tmp_path, capfd):
@@ -62,12 +49,6 @@ def test_an_offline_run_has_every_trial_once_the_chosen_parameters_and_the_figur
     assert dict(os.environ) == before
     said = capfd.readouterr()
     assert (said.out, said.err) == ("", "")
-
-
-def test_a_mode_that_wandb_does_not_know_is_said(home, monkeypatch, tmp_path):
-    monkeypatch.setenv("WANDB_MODE", "sometimes")
-    with pytest.raises(InputError, match="WANDB_MODE is 'sometimes'; W&B knows online"):
-        open_search_tracker("wandb", tmp_path).begin(ABOUT)
 
 
 def test_a_tracker_that_was_not_begun_is_no_tracker(home, tmp_path):

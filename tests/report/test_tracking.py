@@ -31,17 +31,6 @@ def test_no_tracker_is_the_default_and_does_nothing(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_unknown_tracker_is_said(tmp_path):
-    with pytest.raises(InputError, match="no tracker is called 'mlflow'; there is wandb"):
-        open_tracker("mlflow", tmp_path)
-
-
-def test_without_wandb_the_extra_is_named(monkeypatch, tmp_path):
-    monkeypatch.setitem(sys.modules, "wandb", None)
-    with pytest.raises(InputError, match=r"staterag\[tracking\]"):
-        open_tracker("wandb", tmp_path)
-
-
 def test_running_means_are_of_each_method_by_itself():
     means = RunningMeans()
     means.add("a", {"em": 1.0})
@@ -103,12 +92,6 @@ def test_nobody_is_asked_to_log_in(home, monkeypatch, tmp_path):
     monkeypatch.setattr(tracker._run.wandb, "login", lambda **options: options.get("prompt", True))
     with pytest.raises(InputError, match="WANDB_MODE is online, but W&B has no key"):
         tracker.begin(MANIFEST)
-
-
-def test_a_mode_that_wandb_does_not_know_is_said(home, monkeypatch, tmp_path):
-    monkeypatch.setenv("WANDB_MODE", "sometimes")
-    with pytest.raises(InputError, match="WANDB_MODE is 'sometimes'; W&B knows online"):
-        open_tracker("wandb", tmp_path / "run").begin(MANIFEST)
 
 
 def test_a_folder_that_can_not_be_made_is_said(home, tmp_path):

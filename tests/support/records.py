@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from programs.record import QueryRecord
+from metrics.record import QueryRecord
 
 
 def timeless(record: QueryRecord) -> dict[str, Any]:

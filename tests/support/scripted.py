@@ -48,33 +48,19 @@ class ScriptedEngine:
         self.requests: list[ChatRequest] = []
         """Every request that was answered, in order: tests read prompts here."""
         self._script = script
-        self._model = model
-        self._parameters = parameters
+        self.model = model
+        self.parameters = parameters
         self._latency = latency
         self._turns: Counter[str] = Counter()
         self._lock = threading.Lock()
         self._tokenizer = word_tokenizer()
-        self._capabilities = Capabilities(schema=True, prompt_logprobs=True, context_length=context)
-
-    @property
-    def model(self) -> str:
-        """The name given."""
-        return self._model
-
-    @property
-    def parameters(self) -> int | None:
-        """The count given."""
-        return self._parameters
-
-    @property
-    def capabilities(self) -> Capabilities:
+        self.capabilities = Capabilities(schema=True, prompt_logprobs=True, context_length=context)
         """Everything, so that no path is closed to a test."""
-        return self._capabilities
 
     def complete(self, request: ChatRequest) -> Completion:
         """Answer from the script, cut at `max_tokens` like any model's answer."""
         prompt_tokens = self.count_tokens(request.messages)
-        check_room(prompt_tokens, request.max_tokens, self._capabilities.context_length)
+        check_room(prompt_tokens, request.max_tokens, self.capabilities.context_length)
         time.sleep(self._latency)
         text = self._answer(request)
         ends = [end for _, end in self.tokens(text)]

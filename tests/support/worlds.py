@@ -42,6 +42,11 @@ def make_collection(sources: int = 8, words: int = 60) -> Collection:
     )
 
 
+def collection_of(*texts: str) -> Collection:
+    """Name the sources by their places: s0, s1 and so on."""
+    return Collection(sources=tuple(Source(source_id=f"s{i}", text=text) for i, text in enumerate(texts)))
+
+
 def small_settings(**branches: dict[str, Any]) -> Settings:
     base = load_settings("tiny").model_dump()
     base["encoder"] |= {"engine": "hashed", "relation_threshold": 0.6, "topic_threshold": 0.4}

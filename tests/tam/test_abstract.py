@@ -6,12 +6,13 @@ import dspy
 import pytest
 
 from programs.models.adapter import TemplateAdapter
-from programs.models.engines.engine import Capabilities, Completion, TransportFault
+from programs.models.engines.engine import Capabilities, Completion
 from programs.models.language_model import LanguageModel
 from programs.models.ledger import Ledger, Phase
 from programs.state import NodeType
 from programs.tam.abstract import LeadAbstractor, ModelAbstractor, NoAbstraction, Reuse, abstraction_key
 from programs.tam.build import build_graph
+from tests.support.dying import refuse
 
 TEXTS = ["red fox runs", "red fox sleeps", "blue whale swims", "blue whale sings"]
 
@@ -94,9 +95,6 @@ def test_a_completion_that_does_not_parse_is_no_abstraction(asking):
 
 
 def test_a_transport_fault_is_not_hidden(asking, encoder, collect, tight):
-    def refuse(request):
-        raise TransportFault("connection refused")
-
     _, bound = asking(refuse)
     with pytest.raises(dspy.LMTransportError):
         build_graph(collect(TEXTS), encoder, bound, tight)

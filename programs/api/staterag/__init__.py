@@ -15,11 +15,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from metrics.record import QueryRecord
     from programs.api.documents import documents
     from programs.api.load import load
     from programs.errors import InputError, ModelUnavailable, StateRAGError
     from programs.methods.registry import specs as methods
-    from programs.record import QueryRecord
     from programs.settings import load_settings as settings
 
 _PLACES = {
@@ -27,7 +27,7 @@ _PLACES = {
     "documents": ("programs.api.documents", "documents"),
     "settings": ("programs.settings", "load_settings"),
     "methods": ("programs.methods.registry", "specs"),
-    "QueryRecord": ("programs.record", "QueryRecord"),
+    "QueryRecord": ("metrics.record", "QueryRecord"),
     "StateRAGError": ("programs.errors", "StateRAGError"),
     "InputError": ("programs.errors", "InputError"),
     "ModelUnavailable": ("programs.errors", "ModelUnavailable"),

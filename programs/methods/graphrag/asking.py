@@ -10,7 +10,6 @@ import dspy
 
 from programs.methods.base import QueryRun
 from programs.methods.prompt_room import head, room
-from programs.models.runtime import Runtime
 
 
 @dataclass(frozen=True)
@@ -18,11 +17,6 @@ class Asking:
     """A query's run and the model that its steps ask."""
 
     run: QueryRun
-
-    @property
-    def runtime(self) -> Runtime:
-        """The models."""
-        return self.run.runtime
 
     def all(
         self, predictor: dspy.Module, role: str, most: int, many: Sequence[Mapping[str, Any]]
@@ -32,19 +26,19 @@ class Asking:
 
     def completion(self, most: int) -> int:
         """Bound a completion to half the context, so that some input always fits."""
-        return min(most, self.runtime.auxiliary.engine.capabilities.context_length // 2)
+        return min(most, self.run.runtime.auxiliary.engine.capabilities.context_length // 2)
 
     def room(self, wanted: int, completion: int) -> int:
         """Give how many of the encoder tokens that an input wants fit beside a completion."""
-        return min(wanted, room(self.runtime, self.completion(completion)))
+        return min(wanted, room(self.run.runtime, self.completion(completion)))
 
     def tokens(self, text: str) -> int:
         """Count encoder tokens."""
-        return len(self.runtime.encoder.spans(text))
+        return len(self.run.runtime.encoder.spans(text))
 
     def head(self, text: str, tokens: int) -> str:
         """Cut a text after its first tokens."""
-        return head(text, tokens, self.runtime.encoder)
+        return head(text, tokens, self.run.runtime.encoder)
 
     def fill(self, lines: Iterable[str], tokens: int) -> list[str]:
         """Take lines in order up to the first that does not fit; of a first line that does not, take the opening."""

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from programs.documents.collection import Collection
 from programs.methods.graphrag.knowledge import Community, Entity, EntityGraph, KnowledgeIndex, Relationship
-from programs.methods.segments import addresses, located
+from programs.methods.indexes import read_parts, write_parts
+from programs.methods.segments import CollectionCodec, addresses, located
 from signatures.baselines.graphrag import CommunityReport
 
 
-@dataclass(frozen=True)
-class KnowledgeCodec:
+class KnowledgeCodec(CollectionCodec):
     """Writes and reads the index of one collection."""
 
-    collection: Collection
-
     def save(self, index: KnowledgeIndex, folder: Path) -> None:
-        """Write graph.json, entities.npy and units.npy."""
+        """Write the graph with its reports, and the vectors of entities and text units."""
         body = {
             "units": addresses(index.units),
             "entities": [asdict(entity) for entity in index.graph.entities],
@@ -30,13 +24,11 @@ class KnowledgeCodec:
             "communities": [asdict(community) for community in index.communities],
             "reports": {number: report.model_dump(mode="json") for number, report in index.reports.items()},
         }
-        (folder / "graph.json").write_text(json.dumps(body), encoding="utf-8")
-        np.save(folder / "entities.npy", index.entity_vectors, allow_pickle=False)
-        np.save(folder / "units.npy", index.unit_vectors, allow_pickle=False)
+        write_parts(folder, body, entities=index.entity_vectors, units=index.unit_vectors)
 
     def load(self, folder: Path) -> KnowledgeIndex:
         """Read them again."""
-        body = json.loads((folder / "graph.json").read_text(encoding="utf-8"))
+        body, arrays = read_parts(folder)
         return KnowledgeIndex(
             units=located(body["units"], self.collection),
             graph=EntityGraph(
@@ -45,8 +37,8 @@ class KnowledgeCodec:
             ),
             communities=tuple(Community(**_tuples(row, "members")) for row in body["communities"]),
             reports={int(number): CommunityReport.model_validate(row) for number, row in body["reports"].items()},
-            entity_vectors=np.load(folder / "entities.npy", allow_pickle=False),
-            unit_vectors=np.load(folder / "units.npy", allow_pickle=False),
+            entity_vectors=arrays["entities"],
+            unit_vectors=arrays["units"],
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import igraph
 import numpy as np
@@ -19,8 +20,7 @@ MENTION = 1.0
 """The weight of the edge between a passage and a phrase of its triples."""
 
 
-@dataclass(frozen=True)
-class Fact:
+class Fact(NamedTuple):
     """A triple whose ends are phrase nodes."""
 
     subject: int

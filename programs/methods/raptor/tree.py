@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,9 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from programs.content_key import content_key
-from programs.documents.collection import Collection
+from programs.methods.indexes import read_parts, write_parts
 from programs.methods.raptor.settings import RaptorSettings
-from programs.methods.segments import addresses, derived_record, located
+from programs.methods.segments import CollectionCodec, addresses, derived_record, located
 from programs.models.encoders.encoder import Encoder, Vectors
 from programs.state import EvidenceRecord
 from programs.tam.segment import Segment
@@ -91,26 +90,19 @@ def _clusters(
     return [tuple(layer[member] for member in cluster) for cluster in found]
 
 
-@dataclass(frozen=True)
-class TreeCodec:
+class TreeCodec(CollectionCodec):
     """Addresses and summaries as JSON, vectors as a plain array; the leaves' texts are the collection's own."""
 
-    collection: Collection
-
     def save(self, index: Tree, folder: Path) -> None:
-        """Write tree.json and vectors.npy."""
-        plain = {
+        """Write the leaves' addresses, the summaries and the vectors."""
+        body = {
             "leaves": addresses(index.leaves),
             "summaries": [[summary.text, summary.layer, summary.children] for summary in index.summaries],
         }
-        (folder / "tree.json").write_text(json.dumps(plain), encoding="utf-8")
-        np.save(folder / "vectors.npy", index.vectors, allow_pickle=False)
+        write_parts(folder, body, vectors=index.vectors)
 
     def load(self, folder: Path) -> Tree:
         """Read them again."""
-        plain = json.loads((folder / "tree.json").read_text(encoding="utf-8"))
-        return Tree(
-            located(plain["leaves"], self.collection),
-            tuple(Summary(text, layer, tuple(children)) for text, layer, children in plain["summaries"]),
-            np.load(folder / "vectors.npy", allow_pickle=False),
-        )
+        body, arrays = read_parts(folder)
+        summaries = tuple(Summary(text, layer, tuple(children)) for text, layer, children in body["summaries"])
+        return Tree(located(body["leaves"], self.collection), summaries, arrays["vectors"])

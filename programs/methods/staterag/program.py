@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import count
 from pathlib import Path
 
+from metrics.record import MemoryUse
 from programs.carriers.typed import TypedCarrier
 from programs.contract import Contract
 from programs.controller import Controller
@@ -13,7 +14,6 @@ from programs.memory.permissions import NotPermitted
 from programs.memory.pool import Pool, QueryMemory
 from programs.methods.base import Program, QueryRun
 from programs.models.ledger import Ledger, Phase
-from programs.record import MemoryUse
 from programs.roles.navigator import Navigator
 from programs.roles.planner import Planner
 from programs.roles.retriever import RANKERS, Retriever
@@ -76,7 +76,7 @@ class StateRAG(Program):
                 run.transcript.error = str(error)
             finally:
                 run.memory = MemoryUse(reads=memory.reads, hits=memory.hits)
-                run.transcript.refusals = [decision.refusal() for decision in memory.refusals]
+                run.transcript.refusals = memory.refusals
 
     def _control(
         self, query: Query, graph: TypedGraph, ledger: Ledger, memory: QueryMemory, transcript: Transcript

@@ -11,19 +11,17 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 from weakref import WeakValueDictionary
 
 from programs.content_key import content_bytes
 from programs.models.cache.content_store import ContentStore
-from programs.models.engines.engine import ChatRequest, Completion, Likelihood, WrappedEngine
+from programs.models.cache.journal import Made, RememberingEngine, again, timed
+from programs.models.engines.engine import ChatRequest, Completion
 from programs.models.runtime import Runtime
-
-Made = TypeVar("Made", Completion, Likelihood)
 
 
 class Completions:
@@ -41,11 +39,8 @@ class Completions:
         with lock:
             kept = self._store.get([key]).get(key)
             if kept is not None:
-                entry = json.loads(kept)
-                return replace(kind(**entry["made"]), replayed=entry["seconds"])
-            started = time.perf_counter()
-            made = ask()
-            entry = {"seconds": time.perf_counter() - started, "made": asdict(made)}
+                return again(kind, json.loads(kept))
+            made, entry = timed(ask)
             self._store.put({key: json.dumps(entry).encode()})
             return made
 
@@ -55,27 +50,22 @@ class Completions:
 
 
 @dataclass(frozen=True)
-class CachedEngine(WrappedEngine):
+class CachedEngine(RememberingEngine):
     """An engine that is asked only for what it was not asked before. A call above temperature 0 is always made."""
 
     completions: Completions
 
     def complete(self, request: ChatRequest) -> Completion:
         """Answer from what is kept, or ask."""
-        if request.temperature > 0:
-            return self.engine.complete(request)
-        asked = json.dumps(asdict(request), sort_keys=True)
-        key = content_bytes("complete", self.model, asked)
-        return self.completions.resolve(Completion, key, lambda: self.engine.complete(request))
-
-    def likelihood(self, context: str, continuation: str) -> Likelihood:
-        """Answer from what is kept, or ask."""
-        key = content_bytes("likelihood", self.model, context, continuation)
-        return self.completions.resolve(Likelihood, key, lambda: self.engine.likelihood(context, continuation))
+        return self.engine.complete(request) if request.temperature > 0 else super().complete(request)
 
     def close(self) -> None:
         """Close the file, and leave the engine open."""
         self.completions.close()
+
+    def _made(self, kind: type[Made], call: tuple[str, ...], ask: Callable[[], Made]) -> Made:
+        name, *asked = call
+        return self.completions.resolve(kind, content_bytes(name, self.model, *asked), ask)
 
 
 def kept(runtime: Runtime, path: Path) -> Runtime:

@@ -22,6 +22,18 @@ from programs.models.ledger import current_scope
 Made = TypeVar("Made", Completion, Likelihood)
 
 
+def timed(ask: Callable[[], Made]) -> tuple[Made, dict[str, Any]]:
+    """Make a call, and give it also as it is kept: what came back, and the seconds that it took."""
+    started = time.perf_counter()
+    made = ask()
+    return made, {"seconds": time.perf_counter() - started, "made": asdict(made)}
+
+
+def again(kind: type[Made], entry: dict[str, Any]) -> Made:
+    """Give a kept call as if it had just been made."""
+    return replace(kind(**entry["made"]), replayed=entry["seconds"])
+
+
 class Journal:
     """The calls of one method in one run, in a file of JSON lines."""
 
@@ -42,11 +54,10 @@ class Journal:
             waiting = self._entries.get(key)
             return waiting.popleft() if waiting else None
 
-    def add(self, key: str, query_id: str, made: Completion | Likelihood, seconds: float) -> None:
+    def add(self, key: str, query_id: str, entry: dict[str, Any]) -> None:
         """Write a call down. Flushing is enough: a killed process loses nothing that it handed to the system."""
-        entry = {"key": key, "query_id": query_id, "seconds": seconds, "made": asdict(made)}
         with self._lock:
-            self._file.write(json.dumps(entry) + "\n")
+            self._file.write(json.dumps({"key": key, "query_id": query_id} | entry) + "\n")
             self._file.flush()
 
     def close(self) -> None:
@@ -54,31 +65,37 @@ class Journal:
         self._file.close()
 
 
+class RememberingEngine(WrappedEngine):
+    """An engine that looks up what it was asked, by the parts of the call, before it asks."""
+
+    def complete(self, request: ChatRequest) -> Completion:
+        """Answer from what is kept, or ask."""
+        call = ("complete", json.dumps(asdict(request), sort_keys=True))
+        return self._made(Completion, call, lambda: self.engine.complete(request))
+
+    def likelihood(self, context: str, continuation: str) -> Likelihood:
+        """Answer from what is kept, or ask."""
+        call = ("likelihood", context, continuation)
+        return self._made(Likelihood, call, lambda: self.engine.likelihood(context, continuation))
+
+    def _made(self, kind: type[Made], call: tuple[str, ...], ask: Callable[[], Made]) -> Made:
+        raise NotImplementedError
+
+
 @dataclass(frozen=True)
-class JournaledEngine(WrappedEngine):
+class JournaledEngine(RememberingEngine):
     """An engine whose calls are written down, and made only if they are not there yet."""
 
     journal: Journal
-
-    def complete(self, request: ChatRequest) -> Completion:
-        """Answer from the journal, or ask."""
-        asked = json.dumps(asdict(request), sort_keys=True)
-        return self._made(Completion, ("complete", asked), lambda: self.engine.complete(request))
-
-    def likelihood(self, context: str, continuation: str) -> Likelihood:
-        """Answer from the journal, or ask."""
-        call = ("likelihood", context, continuation)
-        return self._made(Likelihood, call, lambda: self.engine.likelihood(context, continuation))
 
     def _made(self, kind: type[Made], call: tuple[str, ...], ask: Callable[[], Made]) -> Made:
         query_id = current_scope().ledger.query_id
         key = content_key(query_id, self.model, *call)
         entry = self.journal.take(key)
         if entry is not None:
-            return replace(kind(**entry["made"]), replayed=entry["seconds"])
-        started = time.perf_counter()
-        made = ask()
-        self.journal.add(key, query_id, made, time.perf_counter() - started)
+            return again(kind, entry)
+        made, entry = timed(ask)
+        self.journal.add(key, query_id, entry)
         return made
 
 

@@ -95,19 +95,11 @@ class CachedEncoder:
 
     def __init__(self, inner: Encoder, path: Path | None = None, in_memory: int = IN_MEMORY) -> None:
         self.inner = inner
+        self.name = inner.name
+        self.dimension = inner.dimension
         self._cache = ContentCache(path, in_memory)
         self._spans: LRUCache[str, tuple[Span, ...]] = LRUCache(SPANS_IN_MEMORY, getsizeof=lambda s: len(s) + 1)
         self._guard = threading.Lock()
-
-    @property
-    def name(self) -> str:
-        """The inner encoder's name."""
-        return self.inner.name
-
-    @property
-    def dimension(self) -> int:
-        """The inner encoder's dimension."""
-        return self.inner.dimension
 
     def encode_passages(self, texts: Sequence[str]) -> Vectors:
         """Give unit vectors, computed or remembered."""
@@ -153,12 +145,8 @@ class CachedCrossEncoder:
 
     def __init__(self, inner: CrossEncoder, path: Path | None = None, in_memory: int = IN_MEMORY) -> None:
         self.inner = inner
+        self.name = inner.name
         self._cache = ContentCache(path, in_memory)
-
-    @property
-    def name(self) -> str:
-        """The inner cross-encoder's name."""
-        return self.inner.name
 
     def score(self, query: str, texts: Sequence[str]) -> npt.NDArray[np.float64]:
         """Give relevances, computed or remembered."""

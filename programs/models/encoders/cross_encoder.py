@@ -18,17 +18,13 @@ class OnnxCrossEncoder:
     """A `CrossEncoder` over a model of the catalogue. A pair's score does not depend on the other pairs asked for."""
 
     def __init__(self, model: str = "ms-marco-minilm-l-12-v2", threads: int | None = None) -> None:
-        self._entry = catalogue_entry(model, "cross-encoder")
+        entry = catalogue_entry(model, "cross-encoder")
+        self.name = entry.name
         folder = fetch(model)
         self._model = OnnxModel(folder / "model.onnx", threads)
         self._whole = open_tokenizer(folder / "tokenizer.json")
         self._pairs = open_tokenizer(folder / "tokenizer.json")
-        self._pairs.enable_truncation(self._entry.context, strategy="only_second")
-
-    @property
-    def name(self) -> str:
-        """The catalogue's name."""
-        return self._entry.name
+        self._pairs.enable_truncation(entry.context, strategy="only_second")
 
     def score(self, query: str, texts: Sequence[str]) -> npt.NDArray[np.float64]:
         """Give the sigmoid of the model's logit for each text."""

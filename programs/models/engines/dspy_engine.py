@@ -7,16 +7,8 @@ from typing import Any, NoReturn
 
 import dspy
 
-from programs.errors import ModelUnavailable
-from programs.models.engines.engine import (
-    Capabilities,
-    ChatMessage,
-    ChatRequest,
-    Completion,
-    ContextOverflow,
-    Likelihood,
-    TransportFault,
-)
+from programs.errors import ContextOverflow, ModelUnavailable, TransportFault
+from programs.models.engines.engine import Capabilities, ChatMessage, ChatRequest, Completion, Likelihood
 from programs.models.engines.wire import chat_body, message_dicts
 
 TRANSPORT = (dspy.LMTransportError, dspy.LMTimeoutError, dspy.LMServerError, dspy.LMRateLimitError)

@@ -59,18 +59,6 @@ class Likelihood:
     replayed: float = 0.0
 
 
-class ContextOverflow(Exception):
-    """The prompt does not fit the model's context; says by how much."""
-
-
-class TransportFault(Exception):
-    """The engine could not be reached, or broke off, after the bounded retries that a client may make."""
-
-    def __init__(self, message: str, retries: int = 0) -> None:
-        super().__init__(message)
-        self.retries = retries
-
-
 class Engine(Protocol):
     """An engine with one model loaded."""
 

@@ -14,16 +14,8 @@ import httpx
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError
 
-from programs.errors import ModelUnavailable
-from programs.models.engines.engine import (
-    Capabilities,
-    ChatMessage,
-    ChatRequest,
-    Completion,
-    ContextOverflow,
-    Likelihood,
-    TransportFault,
-)
+from programs.errors import ContextOverflow, ModelUnavailable, TransportFault
+from programs.models.engines.engine import Capabilities, ChatMessage, ChatRequest, Completion, Likelihood
 from programs.models.engines.wire import chat_body, check_room, error_message, message_dicts, read_completion
 
 MAGIC = b"GGUF"
@@ -52,7 +44,7 @@ class LlamaEngine:
         reuse_prefix: bool = False,
     ) -> None:
         check_gguf(path)
-        self._model = model
+        self.model = model
         # A reused prefix was computed in other batches than a fresh prompt is, so with it greedy completions
         # were measured to depend on the calls before them.
         self._reuse_prefix = reuse_prefix
@@ -66,30 +58,15 @@ class LlamaEngine:
             trust_env=False,
         )
         facts = self._client.get("/v1/models").json()["data"][0]["meta"]
-        self._parameters = parameters or int(facts["n_params"])
-        self._capabilities = Capabilities(
+        self.parameters = parameters or int(facts["n_params"])
+        self.capabilities = Capabilities(  # it has no prompt log-probabilities to give
             schema=True, prompt_logprobs=False, context_length=min(context, int(facts["n_ctx_train"]))
         )
 
-    @property
-    def model(self) -> str:
-        """The model's name."""
-        return self._model
-
-    @property
-    def parameters(self) -> int:
-        """The parameter count: the one given, else the file's own."""
-        return self._parameters
-
-    @property
-    def capabilities(self) -> Capabilities:
-        """Schemas, and no prompt log-probabilities: the engine has none to give."""
-        return self._capabilities
-
     def complete(self, request: ChatRequest) -> Completion:
         """Run one completion, if the prompt and the whole answer fit."""
-        check_room(self.count_tokens(request.messages), request.max_tokens, self._capabilities.context_length)
-        body = chat_body(self._model, replace(request, schema=None)) | {"cache_prompt": self._reuse_prefix}
+        check_room(self.count_tokens(request.messages), request.max_tokens, self.capabilities.context_length)
+        body = chat_body(self.model, replace(request, schema=None)) | {"cache_prompt": self._reuse_prefix}
         if request.schema is not None:
             body["grammar"] = compact_json(json.dumps(request.schema))
         return read_completion(self._post("/v1/chat/completions", body))
@@ -97,7 +74,7 @@ class LlamaEngine:
     def likelihood(self, context: str, continuation: str) -> Likelihood:
         """Refuse: `capabilities.prompt_logprobs` is False."""
         raise ModelUnavailable(
-            f"llama.cpp gives no prompt log-probabilities, so {self._model!r} can't score by likelihood; "
+            f"llama.cpp gives no prompt log-probabilities, so {self.model!r} can't score by likelihood; "
             "serve the model with vLLM, or choose another scorer"
         )
 
@@ -113,11 +90,11 @@ class LlamaEngine:
 
     def _post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         if self._server is None:
-            raise TransportFault(f"the engine of {self._model!r} is closed")
+            raise TransportFault(f"the engine of {self.model!r} is closed")
         try:
             response = self._client.post(path, json=body)
         except httpx.TransportError as fault:
-            raise TransportFault(f"the engine of {self._model!r} broke off: {fault!r}") from fault
+            raise TransportFault(f"the engine of {self.model!r} broke off: {fault!r}") from fault
         if response.is_success:
             payload: dict[str, Any] = response.json()
             return payload
@@ -125,8 +102,8 @@ class LlamaEngine:
         if "exceed_context_size" in response.text:
             raise ContextOverflow(message)
         if response.is_server_error:
-            raise TransportFault(f"the engine of {self._model!r} failed: {message}")
-        raise ModelUnavailable(f"the engine of {self._model!r} refused a request: {message}")
+            raise TransportFault(f"the engine of {self.model!r} failed: {message}")
+        raise ModelUnavailable(f"the engine of {self.model!r} refused a request: {message}")
 
 
 @lru_cache(maxsize=256)

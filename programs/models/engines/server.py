@@ -6,16 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from programs.errors import ModelUnavailable
-from programs.models.engines.engine import (
-    Capabilities,
-    ChatMessage,
-    ChatRequest,
-    Completion,
-    ContextOverflow,
-    Likelihood,
-    TransportFault,
-)
+from programs.errors import ContextOverflow, ModelUnavailable, TransportFault
+from programs.models.engines.engine import Capabilities, ChatMessage, ChatRequest, Completion, Likelihood
 from programs.models.engines.transport import UNREADABLE, Transport
 from programs.models.engines.wire import (
     chat_body,
@@ -44,13 +36,15 @@ class ServerEngine:
         retries: int = 3,
     ) -> None:
         url = base_url.rstrip("/").removesuffix("/v1")
-        self._model = model
-        self._parameters = parameters
+        self.model = model
+        """The name that the server knows the model by."""
+        self.parameters = parameters
+        """Where the settings say it; servers don't."""
         self._transport = Transport(url, api_key, timeout, retries)
         try:
             served = self._served(url)
             self._tokenizes = self._offers("/tokenize", {"model": model, "prompt": "a"}, lambda body: body["count"])
-            self._capabilities = Capabilities(
+            self.capabilities = Capabilities(
                 schema=self._offers("/v1/chat/completions", schema_probe(model), keeps_to_schema),
                 prompt_logprobs=self._offers("/v1/completions", echo_body(model, "a b"), lambda b: read_echo(b, "b")),
                 context_length=min(context, served.get("max_model_len") or context),
@@ -64,28 +58,13 @@ class ServerEngine:
             self.close()
             raise
 
-    @property
-    def model(self) -> str:
-        """The name that the server knows the model by."""
-        return self._model
-
-    @property
-    def parameters(self) -> int | None:
-        """The parameter count, where the settings say it; servers don't."""
-        return self._parameters
-
-    @property
-    def capabilities(self) -> Capabilities:
-        """What the server was found to do."""
-        return self._capabilities
-
     def complete(self, request: ChatRequest) -> Completion:
         """Run one completion; the room for it is checked first where the server counts tokens for nothing."""
         earlier = 0
         if self._tokenizes:
             tokens, earlier = self._tokenize(request.messages)
-            check_room(tokens, request.max_tokens, self._capabilities.context_length)
-        body = chat_body(self._model, request)
+            check_room(tokens, request.max_tokens, self.capabilities.context_length)
+        body = chat_body(self.model, request)
         completion, retries = self._transport.post("/v1/chat/completions", body, read_completion)
         return replace(completion, transport_retries=earlier + retries)
 
@@ -93,7 +72,7 @@ class ServerEngine:
         """Score a continuation by having it echoed. A token that straddles the boundary counts as the context's, so
         a continuation should begin where a word does.
         """
-        body = echo_body(self._model, context + continuation)
+        body = echo_body(self.model, context + continuation)
         result, retries = self._transport.post(
             "/v1/completions", body, lambda payload: read_echo(payload, continuation)
         )
@@ -103,7 +82,7 @@ class ServerEngine:
         """Ask the server for the count; one without /tokenize tells it with a completion of one token."""
         if self._tokenizes:
             return self._tokenize(messages)[0]
-        body = chat_body(self._model, ChatRequest(messages, max_tokens=1))
+        body = chat_body(self.model, ChatRequest(messages, max_tokens=1))
         return self._transport.post("/v1/chat/completions", body, read_completion)[0].prompt_tokens
 
     def close(self) -> None:
@@ -111,16 +90,16 @@ class ServerEngine:
         self._transport.close()
 
     def _tokenize(self, messages: tuple[ChatMessage, ...]) -> tuple[int, int]:
-        body = {"model": self._model, "messages": message_dicts(messages), "add_generation_prompt": True}
+        body = {"model": self.model, "messages": message_dicts(messages), "add_generation_prompt": True}
         return self._transport.post("/tokenize", body, lambda payload: int(payload["count"]))
 
     def _served(self, url: str) -> dict[str, Any]:
         """Find the model among those that the server has."""
         models, _ = self._transport.get("/v1/models", lambda payload: {str(m["id"]): dict(m) for m in payload["data"]})
-        if self._model not in models:
+        if self.model not in models:
             names = ", ".join(sorted(models)) or "nothing"
-            raise ModelUnavailable(f"the server at {url} does not serve {self._model!r}; it serves {names}")
-        return models[self._model]
+            raise ModelUnavailable(f"the server at {url} does not serve {self.model!r}; it serves {names}")
+        return models[self.model]
 
     def _offers(self, path: str, body: dict[str, Any], read: Callable[[Any], object]) -> bool:
         """Try a feature out. A refusal or an answer of another shape means that it is not offered."""

@@ -9,8 +9,7 @@ from typing import Any, NoReturn, TypeVar
 import httpx
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_exponential_jitter
 
-from programs.errors import InputError, ModelUnavailable
-from programs.models.engines.engine import ContextOverflow, TransportFault
+from programs.errors import ContextOverflow, InputError, ModelUnavailable, TransportFault
 from programs.models.engines.wire import error_message
 
 T = TypeVar("T")

@@ -7,7 +7,8 @@ from typing import Any
 
 import httpx
 
-from programs.models.engines.engine import ChatMessage, ChatRequest, Completion, ContextOverflow, Likelihood
+from programs.errors import ContextOverflow
+from programs.models.engines.engine import ChatMessage, ChatRequest, Completion, Likelihood
 
 PROBE = {"word": "qz7"}
 """What no model says unless its output is held to a schema."""

@@ -9,7 +9,8 @@ import pytest
 from dspy import lm15
 from dspy.lm15 import Config, Message
 
-from programs.models.engines.engine import ChatMessage, ChatRequest, ContextOverflow
+from programs.errors import ContextOverflow
+from programs.models.engines.engine import ChatMessage, ChatRequest
 from programs.models.ledger import Call, Ledger, Phase
 
 QUESTIONS = [

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import pytest
 
+from metrics.record import QueryRecord
 from programs.admission import select_budget
 from programs.contract import check_provenance
 from programs.documents.collection import Collection, Source
+from programs.errors import TransportFault
 from programs.methods.indexes import Indexes
 from programs.methods.registry import specs
 from programs.models.engines.dry_run import rehearsed
-from programs.models.engines.engine import TransportFault
 from programs.models.language_model import LanguageModel
 from programs.models.ledger import Phase
 from programs.models.runtime import Runtime
-from programs.record import QueryRecord
 from programs.selection.configured import ConfiguredMethod
 from programs.workloads.query import Query
 from tests.support.runs import ASKS_MODELS, without_times
