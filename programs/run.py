@@ -13,7 +13,7 @@ from rich.table import Table
 
 from programs.commands.options import CompiledPath, EvaluationRequest, Overrides, Preset, command
 from programs.commands.terminal import open_models, out, plain_errors
-from programs.errors import StateRAGError
+from programs.errors import InputError, StateRAGError
 from programs.settings import Settings, load_settings
 
 app = typer.Typer(
@@ -111,12 +111,19 @@ def compare(
 def report(
     runs: Annotated[list[Path], typer.Argument(help="folders of runs")],
     out: Annotated[Path | None, typer.Option(help="where tables and figures go; else report/ in the first run")] = None,
+    into: Annotated[Path | None, typer.Option(help="only write one table, between its marks in this page")] = None,
+    table: Annotated[str | None, typer.Option(help="the table's name in the page's marks, with --into")] = None,
 ) -> None:
     """Write the paper's tables (Markdown, LaTeX, CSV) and figures (SVG, PNG) for these runs."""
     with plain_errors():
-        from programs.commands.analysis import report_runs
+        from programs.commands.analysis import report_into, report_runs
 
-        report_runs(runs, out or runs[0] / "report")
+        if into is None and table is None:
+            report_runs(runs, out or runs[0] / "report")
+        elif into is None or table is None or out is not None:
+            raise InputError("--into PAGE and --table NAME go together, without --out")
+        else:
+            report_into(runs, into, table)
 
 
 @app.command()

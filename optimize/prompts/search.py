@@ -52,9 +52,9 @@ class Search:
     budget: int
     """Runs of the program on a question, at most."""
     seed: int
-    workers: int = 1
     good: float = 1.0
     """The score from which a run is worth showing as an example."""
+    workers: int = 1
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from programs.commands.terminal import err, out
 from programs.errors import InputError
 from programs.report.bars import bars
 from programs.report.comparison import compare, comparison_table
+from programs.report.page import asked_table, write_into
 from programs.report.results import Results
 from programs.report.run_tables import all_tables
 from programs.report.runs import check_comparable, load_runs
@@ -23,6 +25,14 @@ def compare_runs(paths: Sequence[Path], reference: str | None, metrics: Sequence
     with bars(err):
         tables = load_runs(paths)
     print_table(comparison_table(compare(tables, reference=reference, metrics=metrics or None)), out, INTERVALS)
+
+
+def report_into(paths: Sequence[Path], page: Path, name: str) -> None:
+    """Write one table of the runs into a page."""
+    with bars(err):
+        scored = load_runs(paths)
+    write_into(page, name, partial(asked_table, scored, name))
+    out.print(f"{page}: the table {name}")
 
 
 def report_runs(paths: Sequence[Path], folder: Path) -> None:

@@ -46,7 +46,7 @@ class Model(ScriptedEngine):
         self.logprobs = logprobs
         self.scored = []
         super().__init__(self.say, context=context)
-        self._capabilities = replace(self._capabilities, prompt_logprobs=logprobs is not None)
+        self.capabilities = replace(self.capabilities, prompt_logprobs=logprobs is not None)
 
     def say(self, request):
         opening, user = request.messages[0].content, request.messages[-1].content

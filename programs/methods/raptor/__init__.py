@@ -19,6 +19,7 @@ SPEC = MethodSpec(
     label="RAPTOR",
     program="programs.methods.raptor.program:Raptor",
     settings=RaptorSettings,
+    needs={"umap": "staterag[baselines]"},
     space=(
         OneOf("raptor.leaf_tokens", (64, 100, 150, 200), index_calls=True),
         Whole("raptor.layers", 1, 5, index_calls=True),
@@ -26,7 +27,6 @@ SPEC = MethodSpec(
         Whole("raptor.top_k", 5, 40, online=True),
         OneOf("raptor.max_tokens", (500, 1000, 1500, 2000), online=True),
     ),
-    needs={"umap": "staterag[baselines]"},
     place=6,
     printed=6,
 )
