@@ -27,9 +27,9 @@ packages = ["opening_rag"]
     "opening_rag/__init__.py": '''
 """Hands over the opening segments, whatever was asked."""
 from pydantic import Field
+from programs.frozen import Frozen
 from programs.methods.space import Whole
 from programs.methods.spec import MethodSpec
-from programs.settings import Frozen
 
 
 class OpeningSettings(Frozen):
