@@ -184,9 +184,9 @@ def test_scorers_can_be_mixed_by_weight():
 
 
 class Unable(ScriptedEngine):
-    @property
-    def capabilities(self):
-        return Capabilities(schema=self.model != "no-schema", prompt_logprobs=False, context_length=4096)
+    def __init__(self, script, model):
+        super().__init__(script, model)
+        self.capabilities = Capabilities(schema=model != "no-schema", prompt_logprobs=False, context_length=4096)
 
 
 @pytest.mark.parametrize(
