@@ -234,6 +234,38 @@ class Refusal(BaseModel):
     reason: str
 
 
+class SupportStatus(StrEnum):
+    """What can be said of an answer beside its evidence."""
+
+    SUPPORTED = "supported"
+    """The evidence answers the question, and a sentence of it holds the answer."""
+    UNSUPPORTED = "unsupported"
+    """The evidence seems to answer the question, but no sentence of it holds this answer."""
+    NOT_FOUND = "not found"
+    """The evidence does not answer the question: whatever was answered is a guess."""
+
+
+class Quote(BaseModel):
+    """Characters [start, end) of the source of an evidence record: a sentence that an answer rests on."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    evidence_id: str
+    source_id: str
+    start: int = Field(ge=0)
+    end: int
+    relevance: float = Field(description="how much the sentence bears on the question, from 0 to 1")
+
+
+class Support(BaseModel):
+    """Whether an answer stands on its evidence. An evaluation scores the answer all the same, as the best guess."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    status: SupportStatus
+    probability: float = Field(description="that the evidence answers the question")
+    quotes: tuple[Quote, ...] = Field((), description="sentences that it rests on, or that come nearest; best first")
+    missing: tuple[str, ...] = Field((), description="names of the question that stand nowhere in the evidence")
+
+
 class QueryRecord(BaseModel):
     """Everything that can be asked of a query afterwards."""
 
@@ -246,6 +278,7 @@ class QueryRecord(BaseModel):
     question: str
     answer: str
     status: Literal["completed", "incomplete"]
+    support: Support | None = Field(None, description="None where nothing was answered, or nothing can judge it")
     action: Action | None
     cycles: int
     states: list[Commit]
@@ -312,5 +345,6 @@ class Reference(BaseModel):
         description="the passages that the answer needs, where one source holds many; a title that the source repeats "
         "gives several of which any will do, and one that it lacks gives none",
     )
+    answerable: bool = Field(True, description="false where what the answer needs was taken out of the sources")
     question_type: str | None = None
     cluster: str | None = Field(None, description="what questions on one source have in common; None stands alone")

@@ -167,6 +167,15 @@ class LifecycleSettings(Frozen):
     role_tokens: int = Field(384, ge=16, description="tokens that a role's completion may have")
 
 
+class SupportSettings(Frozen):
+    """How it is told whether an answer stands on its evidence."""
+
+    judge: bool = Field(False, description="judge every answer, which takes the cross-encoder some sentences")
+    weights: dict[str, float] = Field({}, description="of each sign, as fitted by python -m optimize.support")
+    bias: float = 0.0
+    threshold: float = Field(0.5, ge=0, le=1, description="probability below which an answer counts as not found")
+
+
 class Settings(Frozen):
     """What all methods share. `load_settings` gives the whole tree, which has a branch for each method beside this."""
 
@@ -181,6 +190,7 @@ class Settings(Frozen):
     verifier: VerifierSettings = VerifierSettings()
     memory: MemorySettings = MemorySettings()
     lifecycle: LifecycleSettings = LifecycleSettings()
+    support: SupportSettings = SupportSettings()
 
     @property
     def digest(self) -> str:

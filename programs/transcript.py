@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from metrics.record import UNREADABLE, Action, EvidenceRecord, Refusal, Rejection, Role
+from metrics.record import UNREADABLE, Action, EvidenceRecord, Refusal, Rejection, Role, Support
 from metrics.record import Commit as Commit
 from metrics.record import Considered as Considered
 from programs.state import OWNED_FIELD, State, plain
@@ -22,6 +22,7 @@ class Transcript:
     cycles: int = 0
     evidence: tuple[EvidenceRecord, ...] = ()
     answer: str = ""
+    support: Support | None = None
     status: Literal["completed", "incomplete"] = "incomplete"
     error: str | None = None
     refusals: list[Refusal] = field(default_factory=list)

@@ -34,6 +34,7 @@ from programs.progress import counted
 from programs.roles.reader import open_reader
 from programs.settings import Settings
 from programs.state import EvidenceRecord
+from programs.support import judge
 from programs.transcript import Transcript
 from programs.workloads.query import Query, check_question
 
@@ -118,6 +119,7 @@ class QueryRun:
             question=self.query.question,
             answer=said.answer,
             status=said.status,
+            support=said.support,
             action=said.action,
             cycles=said.cycles,
             states=said.states,
@@ -229,9 +231,19 @@ class Program(dspy.Module):  # type: ignore[misc]
         ):
             try:
                 self.answer(run)
+                self._judge(run)
             except (dspy.LMError, Fault) as error:  # spent tokens and committed states are kept
                 run.transcript.status, run.transcript.error = "incomplete", f"{type(error).__name__}: {error}"
         return run.record(self.name, self.workload)
+
+    def _judge(self, run: QueryRun) -> None:
+        """Say whether the answer stands on its evidence, where there is one and something to judge it by."""
+        scorer, said = self.runtime.cross_encoder, run.transcript
+        if not self.settings.support.judge or scorer is None or not self.settings.lifecycle.answer:
+            return
+        if said.status == "completed":
+            with run.ledger.scope("support", Phase.READER):
+                said.support = judge(run.query.question, said.answer, said.evidence, scorer, self.settings.support)
 
 
 class EvidenceProgram(Program):

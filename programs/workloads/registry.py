@@ -19,6 +19,7 @@ from programs.workloads.qasper import load_qasper
 from programs.workloads.qasper_original import load_qasper_original
 from programs.workloads.query import Example
 from programs.workloads.sample import load_sample, sample_files
+from programs.workloads.unanswerable import ENDING, without_support
 
 Split = Literal["dev", "eval"]
 TASKS = ("hotpotqa", "2wikimqa", "musique")
@@ -82,15 +83,22 @@ class _Request:
 def open_workload(
     name: str, data: Path | None, split: Split, questions: Path | None = None, limit: int | None = None
 ) -> Workload:
-    """Find a workload's files below `data`, or take the user's file of questions, and load the first `limit`."""
-    request = _Request(name, data, split, questions, limit)
-    if name not in NAMES and not CORPUS.fullmatch(name):
+    """Find a workload's files below `data`, or take the user's file of questions, and load the first `limit`.
+
+    A name that ends in `/unanswerable` is the same workload without what its answers need.
+    """
+    whole = name.removesuffix(ENDING)
+    request = _Request(whole, data, split, questions, limit)
+    if whole not in NAMES and not CORPUS.fullmatch(whole):
         raise InputError(f"no workload is called {name!r}; there are {', '.join(NAMES)}")
     if limit is not None and limit < 1:
         raise InputError(f"a limit of {limit} leaves no question of {name}; give 1 or more, or none for all")
     if split == "dev" and questions is not None and EVALUATION.search(questions.name):
         raise InputError(f"{questions}: by its name an evaluation file; it is read with --split eval alone")
-    return _OPENERS[request.family](request)
+    workload = _OPENERS[request.family](request)
+    if whole == name:
+        return workload
+    return replace(workload, name=name, examples=tuple(map(without_support, workload.examples)))
 
 
 def _longbench(request: _Request) -> Workload:
