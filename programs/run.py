@@ -16,6 +16,9 @@ from programs.commands.terminal import open_models, out, plain_errors
 from programs.errors import InputError, StateRAGError
 from programs.settings import Settings, load_settings
 
+NOT_FOUND = 3
+"""The exit code of a question that the documents do not answer."""
+
 app = typer.Typer(
     help="Answers questions over documents, with a typed state that shows where each answer came from.",
     no_args_is_help=False,
@@ -57,12 +60,16 @@ def ask(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print the query's record alone to stdout")] = False,
     states: Annotated[bool, typer.Option("--states", help="also show the states as they were committed")] = False,
+    full: Annotated[bool, typer.Option("--full", help="also show every record that was read")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", help="also show regions, tokens and seconds")] = False,
+    best_guess: Annotated[bool, typer.Option("--best-guess", help="give an answer even if it was not found")] = False,
 ) -> None:
     """Answer a question over your documents, with the evidence's file and character offsets."""
     with plain_errors():
         from programs.api.documents import documents
         from programs.commands.ask import answer, say_what_runs
-        from programs.report.console import print_record, print_states
+        from programs.report.answer import is_not_found, print_answer
+        from programs.report.console import print_states
         from programs.selection.configured import configure
         from programs.workloads.query import check_question
 
@@ -77,9 +84,11 @@ def ask(
         else:
             if states:
                 print_states(record, out)
-            print_record(record, out)
-        if record.status != "completed":
+            print_answer(record, out, collection.texts, full=full, verbose=verbose, best_guess=best_guess)
+        if not record.is_complete:
             raise typer.Exit(1)
+        if is_not_found(record) and not best_guess:
+            raise typer.Exit(NOT_FOUND)
 
 
 def evaluate(request: EvaluationRequest) -> None:

@@ -13,8 +13,9 @@ from metrics.record import QueryRecord
 from programs.commands.terminal import err, out
 from programs.documents.collection import Collection
 from programs.models.runtime import Runtime
+from programs.report.answer import print_answer
 from programs.report.bars import bars
-from programs.report.console import print_record, print_states, results_table
+from programs.report.console import print_states, results_table
 from programs.runner.evaluate import evaluate
 from programs.runner.evaluation import Evaluation
 from programs.selection.configured import ConfiguredMethod
@@ -81,9 +82,10 @@ def run_sample(configured: ConfiguredMethod, runtime: Runtime) -> None:
             raise
         err.print("stopped; this is what was answered until then")
     shown = max((record for record, *_ in rows), key=lambda record: (record.cycles, len(record.states)))
+    sources = sample.examples[0].query.collection.texts
     out.rule("One query, state by state")
     print_states(shown, out)
-    print_record(shown, out)
+    print_answer(shown, out, sources, best_guess=True)
     out.rule()
     out.print(results_table(rows))
     total = sum(row[2] for row in rows)

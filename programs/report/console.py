@@ -35,59 +35,6 @@ def snippet(text: str, length: int = SNIPPET) -> str:
     return flat if len(flat) <= length else flat[: length - 1] + "…"
 
 
-def print_record(record: QueryRecord, console: Console) -> None:
-    """Print an answer, how it came about, and where each piece of its evidence stands."""
-    console.print(Text.assemble(("Question  ", "dim"), visible(record.question)))
-    if record.status == "completed":
-        console.print(Text.assemble(("Answer    ", "dim"), (visible(record.answer) or "(empty)", "bold green")))
-    else:
-        console.print(Text.assemble(("Answer    ", "dim"), ("none: incomplete, ", "bold red"), why(record)))
-    console.print(Text.assemble(("Action    ", "dim"), action_line(record)))
-    if record.evidence:
-        console.print(evidence_table(record))
-    console.print(Text(cost_line(record), style="dim"))
-
-
-def why(record: QueryRecord) -> str:
-    """Say in a line why a query is incomplete."""
-    if record.rejections:
-        last = record.rejections[-1]
-        what = f"the {last.role.value}'s {last.field.value} was rejected in cycle {last.cycle}"
-        return f"{what} ({last.reason.value}): {visible(last.detail)}"
-    return visible(record.error or "no reason was recorded")
-
-
-def action_line(record: QueryRecord) -> str:
-    """Say how retrieval ended."""
-    cycles = f"{record.cycles} cycle{'s' if record.cycles != 1 else ''}"
-    return f"{record.action.value if record.action else '⊥'} after {cycles}"
-
-
-def cost_line(record: QueryRecord) -> str:
-    """Sum up tokens and seconds."""
-    tokens = record.tokens
-    return (
-        f"{len(record.calls)} model calls; tokens: {tokens.reader} reader, {tokens.aux} roles, {tokens.index} index; "
-        f"RET {record.ret.paper:.0f}; {record.encoder_tokens} encoder tokens; "
-        f"{record.latency.index:.1f} s index + {record.latency.online:.1f} s online"
-    )
-
-
-def evidence_table(record: QueryRecord) -> Table:
-    """List the admitted evidence with file and character offsets."""
-    table = Table(title="Evidence", title_justify="left", title_style="dim", show_lines=False, expand=True)
-    table.add_column("#", justify="right", width=2)
-    table.add_column("file", overflow="fold", ratio=2)
-    table.add_column("characters", justify="right", no_wrap=True)
-    table.add_column("cycle", justify="right", width=5)
-    table.add_column("text", ratio=5)
-    for i, item in enumerate(record.evidence, start=1):
-        table.add_row(
-            str(i), Text(visible(item.source_id)), f"{item.start}–{item.end}", str(item.cycle), Text(snippet(item.text))
-        )
-    return table
-
-
 def print_states(record: QueryRecord, console: Console) -> None:
     """Print the states of a query as they were committed, one panel a commit."""
     for commit in record.states:
