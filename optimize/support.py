@@ -79,7 +79,10 @@ def open_both(request: SupportRequest) -> Development:
 
 def signs_of(records: Sequence[QueryRecord], scorer: CrossEncoder) -> Numbers:
     """Give a row of signs for each answer."""
-    rows = [read(record.question, record.answer, record.evidence, scorer).signs for record in counted("signs", records)]
+    rows = [
+        read(record.question, record.answer, record.evidence, record.calls, scorer).signs
+        for record in counted("signs", records)
+    ]
     return np.array([[row[name] for name in SIGNS] for row in rows])
 
 

@@ -10,6 +10,7 @@ from programs.errors import ContextOverflow, ModelUnavailable, TransportFault
 from programs.models.engines.engine import Capabilities, ChatMessage, ChatRequest, Completion, Likelihood
 from programs.models.engines.transport import UNREADABLE, Transport
 from programs.models.engines.wire import (
+    LOGPROBS,
     chat_body,
     check_room,
     echo_body,
@@ -18,6 +19,7 @@ from programs.models.engines.wire import (
     read_completion,
     read_echo,
     schema_probe,
+    tells_logprobs,
 )
 
 
@@ -43,6 +45,8 @@ class ServerEngine:
         self._transport = Transport(url, api_key, timeout, retries)
         try:
             served = self._served(url)
+            likelihoods = self._offers("/v1/chat/completions", schema_probe(model) | LOGPROBS, tells_logprobs)
+            self._logprobs = LOGPROBS if likelihoods else {}
             self._tokenizes = self._offers("/tokenize", {"model": model, "prompt": "a"}, lambda body: body["count"])
             self.capabilities = Capabilities(
                 schema=self._offers("/v1/chat/completions", schema_probe(model), keeps_to_schema),
@@ -64,7 +68,7 @@ class ServerEngine:
         if self._tokenizes:
             tokens, earlier = self._tokenize(request.messages)
             check_room(tokens, request.max_tokens, self.capabilities.context_length)
-        body = chat_body(self.model, request)
+        body = chat_body(self.model, request) | self._logprobs
         completion, retries = self._transport.post("/v1/chat/completions", body, read_completion)
         return replace(completion, transport_retries=earlier + retries)
 

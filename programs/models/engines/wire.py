@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import httpx
@@ -10,6 +11,8 @@ import httpx
 from programs.errors import ContextOverflow
 from programs.models.engines.engine import ChatMessage, ChatRequest, Completion, Likelihood
 
+LOGPROBS = {"logprobs": True, "top_logprobs": 1}
+"""What asks for the log-probabilities of the tokens that are generated."""
 PROBE = {"word": "qz7"}
 """What no model says unless its output is held to a schema."""
 PROBE_SCHEMA = {
@@ -47,7 +50,19 @@ def read_completion(payload: Any) -> Completion:
         prompt_tokens=int(usage["prompt_tokens"]),
         completion_tokens=int(usage["completion_tokens"]),
         finish_reason="length" if choice["finish_reason"] == "length" else "stop",
+        mean_logprob=mean_logprob(choice),
     )
+
+
+def mean_logprob(choice: Any) -> float | None:
+    """Average over the tokens of a completion, where the engine says how likely each was."""
+    found = [float(token["logprob"]) for token in (choice.get("logprobs") or {}).get("content") or ()]
+    return sum(found) / len(found) if found and all(map(math.isfinite, found)) else None
+
+
+def tells_logprobs(payload: Any) -> bool:
+    """Tell whether a completion says how likely its tokens were."""
+    return read_completion(payload).mean_logprob is not None
 
 
 def check_room(prompt_tokens: int, max_tokens: int, context: int) -> None:
