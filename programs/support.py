@@ -88,7 +88,7 @@ def judge(
     probability = 1.0 / (1.0 + math.exp(-weighed))
     if probability < settings.threshold or not normalise(answer):
         status = SupportStatus.NOT_FOUND
-    elif found.signs["holds"] or found.signs["plain"]:
+    elif found.signs["holds"] or (found.signs["plain"] and not found.missing):
         status = SupportStatus.SUPPORTED
     else:
         status = SupportStatus.UNSUPPORTED

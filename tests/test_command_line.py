@@ -121,3 +121,16 @@ def test_models_lists_the_catalogue():
     result = runner.invoke(run.app, ["models"])
     assert result.exit_code == 0
     assert "smollm2-135m" in result.stdout
+
+
+@pytest.mark.parametrize(("options", "code"), [([], 3), (["--best-guess"], 0), (["--json"], 3)])
+def test_what_the_documents_do_not_say_has_an_exit_code_of_its_own(scripted, notes, options, code):
+    scripted(RoleScript())
+    judged = ["--preset", "tiny", "--set", "support.judge=true", "--set", "support.bias=-9"]
+    result = runner.invoke(run.app, ["ask", "Which dome?", "--docs", str(notes), *judged, *options])
+    assert result.exit_code == code
+    if "--json" in options:
+        assert json.loads(result.stdout)["support"]["status"] == "not found"
+    else:
+        assert ("Not found in these documents" in result.stdout) is (code == 3)
+        assert "the dome" in result.stdout
