@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from metrics.metric import METRICS
@@ -19,7 +19,7 @@ from programs.models.cache.completions import kept
 from programs.models.runtime import Runtime
 from programs.report.bars import bars
 from programs.report.results import Results
-from programs.report.terminal_tables import print_whole
+from programs.report.terminal_tables import print_fitted
 from programs.report.tracking import Tracker, open_tracker
 from programs.runner.estimate import Estimate, Spread, estimate
 from programs.runner.evaluate import evaluate
@@ -46,7 +46,7 @@ def run_evaluation(request: EvaluationRequest, open_models: Callable[[Any], Runt
         runtime = open_models(evaluation.methods[0].settings)
         with bars(err):
             estimates = estimate(evaluation, runtime, request.sample)
-        print_whole(estimate_table(estimates), out)
+        print_fitted(estimate_table(estimates), out)
         return
     manifest = evaluation.manifest()
     tracker = open_tracker(request.track, request.folder)
@@ -57,7 +57,7 @@ def run_evaluation(request: EvaluationRequest, open_models: Callable[[Any], Runt
     finally:
         runtime.close()
         models.close()
-    print_whole(summary_table(summary), out)
+    print_fitted(summary_table(summary), out)
     out.print(f"{request.folder}: {manifest.kind} run {manifest.digest}, records, summary and manifest")
 
 
@@ -138,7 +138,8 @@ def summary_table(summary: dict[str, Any]) -> Table:
     """Show the main metrics with their intervals."""
     names = [m for m in SHOWN if any(m in entry["metrics"] for entry in summary["methods"].values())]
     labels = {m: e["metrics"][m]["label"] for e in summary["methods"].values() for m in names if m in e["metrics"]}
-    table = Table("method", "n", "incomplete", *(labels[m] for m in names), title=summary["workload"])
+    numbers = [Column(label, justify="right") for label in ("n", "incomplete", *(labels[m] for m in names))]
+    table = Table("method", *numbers, title=Text(summary["workload"]))
     for method, entry in summary["methods"].items():
         cells = [interval_text(entry["metrics"].get(name)) for name in names]
         table.add_row(Text(method), str(entry["records"]), str(entry["incomplete"]), *cells)
@@ -158,10 +159,11 @@ def interval_text(metric: dict[str, Any] | None) -> str:
 def estimate_table(estimates: Sequence[Estimate]) -> Table:
     """Show what a run would spend."""
     title = f"What {estimates[0].queries} queries would cost, from {estimates[0].sampled} rehearsed without a model"
-    table = Table("method", "calls", "prompt tokens", "completion tokens", "RET", title=title)
+    spent = ("calls", "prompt tokens", "completion tokens", "RET")
+    table = Table("method", *(Column(label, justify="right") for label in spent), title=title)
     for item in estimates:
         ranges = (item.calls, item.prompt_tokens, item.completion_tokens, item.ret)
-        table.add_row(item.method, *(range_text(found) for found in ranges))
+        table.add_row(Text(item.method), *(range_text(found) for found in ranges))
     return table
 
 
