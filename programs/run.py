@@ -95,7 +95,8 @@ def evaluate(request: EvaluationRequest) -> None:
     with plain_errors():
         from programs.commands.evaluation import run_evaluation
 
-        run_evaluation(request, open_models)
+        if not run_evaluation(request, open_models):
+            raise typer.Exit(1)
 
 
 app.command(

@@ -18,6 +18,7 @@ from programs.errors import InputError
 from programs.models.cache.completions import kept
 from programs.models.runtime import Runtime
 from programs.report.bars import bars
+from programs.report.incompletes import incomplete_lines
 from programs.report.results import Results
 from programs.report.terminal_tables import print_fitted
 from programs.report.tracking import Tracker, open_tracker
@@ -35,8 +36,8 @@ SHOWN = ("em", "f1", "accuracy", "anls", "passage_recall", "title_mention", "rec
 """The metrics in the table that ends a run; all are in its summary."""
 
 
-def run_evaluation(request: EvaluationRequest, open_models: Callable[[Any], Runtime]) -> None:
-    """Do what `eval` was asked to."""
+def run_evaluation(request: EvaluationRequest, open_models: Callable[[Any], Runtime]) -> bool:
+    """Do what `eval` was asked to; tell whether it came to anything, which a run without a complete query did not."""
     evaluation = open_evaluation(request)
     if request.workers < 1 or request.stop_after < 1:
         raise InputError("--workers and --stop-after count from 1")
@@ -47,7 +48,7 @@ def run_evaluation(request: EvaluationRequest, open_models: Callable[[Any], Runt
         with bars(err):
             estimates = estimate(evaluation, runtime, request.sample)
         print_fitted(estimate_table(estimates), out)
-        return
+        return True
     manifest = evaluation.manifest()
     tracker = open_tracker(request.track, request.folder)
     models = open_models(evaluation.methods[0].settings)
@@ -58,7 +59,13 @@ def run_evaluation(request: EvaluationRequest, open_models: Callable[[Any], Runt
         runtime.close()
         models.close()
     print_fitted(summary_table(summary), out)
-    out.print(f"{request.folder}: {manifest.kind} run {manifest.digest}, records, summary and manifest")
+    for line in incomplete_lines(RunFolder(request.folder).records()):
+        err.print(Text(line, style="yellow"))
+    out.print(f"{request.folder}: {manifest.kind} run {manifest.digest}, records, summary and manifest", markup=False)
+    completed = any(entry["completed"] for entry in summary["methods"].values())
+    if not completed:
+        err.print(Text("no query of this run was completed, so its scores say nothing of the methods", style="red"))
+    return completed
 
 
 def open_evaluation(request: EvaluationRequest) -> Evaluation:
