@@ -240,6 +240,25 @@ def test_a_run_in_which_one_method_completed_something_exits_0_and_says_why_the_
     assert "no query of this run" not in result.stderr
 
 
+def test_a_runs_folder_is_named_as_text_whatever_it_is_called(scripted, questions, tmp_path):
+    folder = tmp_path / "[red]=a|b$_\x1b[2J"
+    common = ("--method", "vanilla", "--workload", "own", "--questions", questions)
+    for out in (folder, tmp_path / "b"):
+        assert evaluate(*common, "--out", out).exit_code == 0
+    for arguments in (["report"], ["compare", "--metric", "f1"]):
+        result = runner.invoke(run.app, [*arguments, str(folder), str(tmp_path / "b")])
+        assert result.exit_code == 0, result.output
+        assert "\x1b" not in result.output
+        assert "[red]=a|b$_" in result.stdout
+    assert r"\[red\]=a\|b\$\_" in (folder / "report" / "tables.md").read_text()
+
+
+def test_a_fault_is_told_without_control_characters(scripted, tmp_path):
+    result = runner.invoke(run.app, ["report", str(tmp_path / "no\x1b[2J")])
+    assert result.exit_code == 2
+    assert "\x1b" not in result.stderr
+
+
 def test_a_run_without_incomplete_queries_speaks_of_none(scripted, questions, tmp_path):
     result = evaluate(
         "--method", "vanilla", "--workload", "own", "--questions", questions, "--out", tmp_path / "[red]a[/red]"

@@ -13,7 +13,7 @@ from metrics.record import QueryRecord, Reference
 from metrics.scores import score
 from programs.commands.ask import say_what_runs
 from programs.commands.options import EvaluationRequest
-from programs.commands.terminal import err, out
+from programs.commands.terminal import err, out, say
 from programs.errors import InputError
 from programs.models.cache.completions import kept
 from programs.models.runtime import Runtime
@@ -61,7 +61,7 @@ def run_evaluation(request: EvaluationRequest, open_models: Callable[[Any], Runt
     print_fitted(summary_table(summary), out)
     for line in incomplete_lines(RunFolder(request.folder).records()):
         err.print(Text(line, style="yellow"))
-    out.print(f"{request.folder}: {manifest.kind} run {manifest.digest}, records, summary and manifest", markup=False)
+    say(out, f"{request.folder}: {manifest.kind} run {manifest.digest}, records, summary and manifest")
     completed = any(entry["completed"] for entry in summary["methods"].values())
     if not completed:
         err.print(Text("no query of this run was completed, so its scores say nothing of the methods", style="red"))
@@ -114,8 +114,8 @@ def run_shown(
             if begun:
                 tracker.finish({}, (), [request.folder / "manifest.json", request.folder / "records.jsonl"])
             if isinstance(error, KeyboardInterrupt):
-                err.print(
-                    f"stopped; {request.folder} keeps every finished query: the same command with --resume goes on"
+                say(
+                    err, f"stopped; {request.folder} keeps every finished query: the same command with --resume goes on"
                 )
             raise
     if request.track:

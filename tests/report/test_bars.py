@@ -116,5 +116,15 @@ def test_on_a_terminal_there_are_bars_and_no_lines():
     assert "of 2" not in file.getvalue()
 
 
+@pytest.mark.parametrize("terminal", [True, False])
+def test_a_step_is_named_as_text(terminal):
+    file = io.StringIO()
+    with bars(Console(file=file, force_terminal=terminal, width=120)) as show:
+        show("[/red]a[blue]\x1b[2J", 0, 2)
+        show("[/red]a[blue]\x1b[2J", 2, 2)
+    assert "[/red]a[blue]" in file.getvalue()
+    assert "[blue]\x1b[2J" not in file.getvalue()
+
+
 def test_lengths_of_time_are_written_for_people():
     assert [duration(s) for s in (5, 65, 3700)] == ["5 s", "1 min 5 s", "1 h 1 min"]
