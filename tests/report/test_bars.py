@@ -118,12 +118,13 @@ def test_on_a_terminal_there_are_bars_and_no_lines():
 
 @pytest.mark.parametrize("terminal", [True, False])
 def test_a_step_is_named_as_text(terminal):
-    file = io.StringIO()
-    with bars(Console(file=file, force_terminal=terminal, width=120)) as show:
-        show("[/red]a[blue]\x1b[2J", 0, 2)
-        show("[/red]a[blue]\x1b[2J", 2, 2)
-    assert "[/red]a[blue]" in file.getvalue()
-    assert "[blue]\x1b[2J" not in file.getvalue()
+    console = Console(file=io.StringIO(), force_terminal=terminal, width=120)
+    with bars(console) as show:
+        for done in range(3):
+            show("[/red]a[blue]\x1b[2J", done, 2)
+    shown = console.file.getvalue()
+    assert "[/red]a[blue]" in shown
+    assert "[blue]\x1b[2J" not in shown
 
 
 def test_lengths_of_time_are_written_for_people():
