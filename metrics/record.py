@@ -248,14 +248,10 @@ class SupportStatus(StrEnum):
     """The evidence does not answer the question: whatever was answered is a guess."""
 
 
-class Quote(BaseModel):
-    """Characters [start, end) of the source of an evidence record: a sentence that an answer rests on."""
+class Quote(Address):
+    """A sentence that an answer rests on, in the source of an evidence record."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     evidence_id: str
-    source_id: str
-    start: int = Field(ge=0)
-    end: int
     relevance: float = Field(description="how much the sentence bears on the question, from 0 to 1")
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
+from rich.table import Column, Table
 
 from programs.commands.options import CompiledPath, EvaluationRequest, Overrides, Preset, command
 from programs.commands.terminal import open_models, out, plain_errors
@@ -95,7 +95,8 @@ def evaluate(request: EvaluationRequest) -> None:
     with plain_errors():
         from programs.commands.evaluation import run_evaluation
 
-        run_evaluation(request, open_models)
+        if not run_evaluation(request, open_models):
+            raise typer.Exit(1)
 
 
 app.command(
@@ -158,9 +159,10 @@ def models(
     """List the models of the catalogue, fetch their weights, or check their sha256."""
     with plain_errors():
         from programs.models.weights import fetch as weights
+        from programs.report.terminal_tables import print_fitted
 
         if action == "list":
-            out.print(models_table())
+            print_fitted(models_table(), out)
             return
         chosen = names or models_of(load_settings(preset))
         for name in chosen:
@@ -193,12 +195,12 @@ def models_table() -> Table:
     from programs.models.weights import fetch as weights
     from programs.models.weights.catalogue import find
 
-    table = Table("model", "kind", "size", "here", "licence")
+    table = Table("model", "kind", Column("MB", justify="right"), "here", "licence")
     for item in weights.status():
         entry = find(item.name)
         assert entry is not None  # status goes through the catalogue
         here = "verified" if item.verified else "yes" if item.present else "no"
-        table.add_row(item.name, entry.kind, f"{entry.size / 1e6:.0f} MB", here, entry.licence)
+        table.add_row(item.name, entry.kind, f"{entry.size / 1e6:.0f}", here, entry.licence)
     return table
 
 

@@ -5,16 +5,21 @@ from __future__ import annotations
 import json
 
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
 from metrics.record import QueryRecord
 from programs import run
+from programs.commands import evaluation
 from tests.support.commands import check_refused, open_scripted
 from tests.support.questions import write_own_questions
 from tests.support.records import timeless
 from tests.support.runs import scripted_runtime
+from tests.support.scripts import RoleScript
 
 runner = CliRunner()
+CYCLES = ("--set", "lifecycle.bypass_leaves=0")
+"""Has roles asked even where there is next to nothing to read."""
 
 
 @pytest.fixture
@@ -203,3 +208,75 @@ def test_runs_with_different_evidence_budgets_are_compared_with_a_warning(script
     result = runner.invoke(run.app, ["compare", str(tmp_path / "a"), str(tmp_path / "b")])
     assert result.exit_code == 0
     assert "different evidence budgets in tokens: a 64, b 32" in " ".join(result.stderr.split())
+
+
+def scripted_as(monkeypatch, **answers):
+    """Open models that answer so."""
+    monkeypatch.setattr(run, "open_models", lambda settings: scripted_runtime(settings, script=RoleScript(**answers)))
+
+
+def test_a_run_in_which_nothing_was_completed_says_why_at_its_end_and_exits_1(questions, tmp_path, monkeypatch):
+    scripted_as(monkeypatch, planner="junk")
+    arguments = ("--workload", "own", "--questions", questions, "--out", tmp_path / "a")
+    result = evaluate("--method", "staterag", *arguments, *CYCLES)
+    assert result.exit_code == 1, result.output
+    said = " ".join(result.stderr.split())
+    assert "staterag: 4 of 4 queries incomplete, because the planner's plan was rejected (malformed); " in said
+    assert said.endswith("no query of this run was completed, so its scores say nothing of the methods")
+    assert (tmp_path / "a" / "summary.json").is_file()
+    again = evaluate("--method", "staterag", *arguments, *CYCLES, "--resume")
+    assert again.exit_code == 1
+
+
+def test_a_run_in_which_one_method_completed_something_exits_0_and_says_why_the_other_did_not(
+    questions, tmp_path, monkeypatch
+):
+    scripted_as(monkeypatch, planner="junk")
+    arguments = ("--workload", "own", "--questions", questions, "--out", tmp_path / "a")
+    result = evaluate("--method", "vanilla,staterag", *arguments, *CYCLES)
+    assert result.exit_code == 0, result.output
+    assert "staterag: 4 of 4 queries incomplete" in result.stderr
+    assert "vanilla: 4 of 4 queries" not in result.stderr
+    assert "no query of this run" not in result.stderr
+
+
+def test_a_runs_folder_is_named_as_text_whatever_it_is_called(scripted, questions, tmp_path):
+    folder = tmp_path / "[red]=a|b$_\x1b[2J"
+    common = ("--method", "vanilla", "--workload", "own", "--questions", questions)
+    for out in (folder, tmp_path / "b"):
+        assert evaluate(*common, "--out", out).exit_code == 0
+    for arguments in (["report"], ["compare", "--metric", "f1"]):
+        result = runner.invoke(run.app, [*arguments, str(folder), str(tmp_path / "b")])
+        assert result.exit_code == 0, result.output
+        assert "\x1b" not in result.output
+        assert "[red]=a|b$_" in result.stdout
+    assert r"\[red\]=a\|b\$\_" in (folder / "report" / "tables.md").read_text()
+
+
+def test_a_fault_is_told_without_control_characters(scripted, tmp_path):
+    result = runner.invoke(run.app, ["report", str(tmp_path / "no\x1b[2J")])
+    assert result.exit_code == 2
+    assert "\x1b" not in result.stderr
+
+
+def test_a_run_without_incomplete_queries_speaks_of_none(scripted, questions, tmp_path):
+    result = evaluate(
+        "--method", "vanilla", "--workload", "own", "--questions", questions, "--out", tmp_path / "[red]a[/red]"
+    )
+    assert result.exit_code == 0, result.output
+    assert "incomplete," not in result.stderr
+    assert "[red]a[/red]: dev run" in " ".join(result.stdout.split())
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_what_a_run_and_an_estimate_end_with_fits_the_terminal(scripted, questions, tmp_path, monkeypatch, width):
+    for module in (run, evaluation):
+        monkeypatch.setattr(module, "out", Console(width=width))
+    arguments = ("--method", "vanilla,staterag", "--workload", "own", "--questions", questions)
+    for more in (("--estimate",), ("--out", tmp_path / "a")):
+        result = evaluate(*arguments, *more)
+        assert result.exit_code == 0, result.output
+        table = [line for line in result.stdout.splitlines() if "│" in line or "┃" in line]
+        assert table
+        assert max(map(len, table)) <= width
+        assert "…" not in "".join(table)

@@ -24,7 +24,7 @@ from programs.models.identity import model_identities
 from programs.models.runtime import Runtime
 from programs.progress import Listener
 from programs.report.bars import bars
-from programs.report.terminal_tables import print_whole
+from programs.report.terminal_tables import print_fitted
 from programs.selection.compiled import write_compiled
 from programs.selection.configured import ConfiguredMethod
 from programs.settings import Settings
@@ -85,7 +85,7 @@ def _search(
     told = f"{request.out}: trial {chosen.number} of {len(study.trials)}; {gain(search, scores, baseline)}"
     lines = [study.line(trial, trial is chosen) for trial in study.trials]
     tracker.finish([*write_page(study.folder, about, lines, [ranked, Text(told)]), request.out])
-    print_whole(ranked, out)
+    print_fitted(ranked, out)
     out.print(Text(told), soft_wrap=True)
     return chosen
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from programs.commands.terminal import err, out
+from programs.commands.terminal import err, out, say
 from programs.errors import InputError
 from programs.report.bars import bars
 from programs.report.comparison import compare, comparison_table
@@ -32,7 +32,7 @@ def report_into(paths: Sequence[Path], page: Path, name: str) -> None:
     with bars(err):
         scored = load_runs(paths)
     write_into(page, name, partial(asked_table, scored, name))
-    out.print(f"{page}: the table {name}")
+    say(out, f"{page}: the table {name}")
 
 
 def report_runs(paths: Sequence[Path], folder: Path) -> None:
@@ -47,4 +47,4 @@ def report_runs(paths: Sequence[Path], folder: Path) -> None:
     for table in tables:
         print_table(table, out)
     written = [*write_tables(tables, folder), *write_figures(results, folder)]
-    out.print(f"{folder}: {', '.join(path.name for path in written)}")
+    say(out, f"{folder}: {', '.join(path.name for path in written)}")

@@ -16,6 +16,7 @@ from programs.models.runtime import Runtime
 from programs.report.answer import print_answer
 from programs.report.bars import bars
 from programs.report.console import print_states, results_table
+from programs.report.terminal_tables import print_fitted
 from programs.runner.evaluate import evaluate
 from programs.runner.evaluation import Evaluation
 from programs.selection.configured import ConfiguredMethod
@@ -87,6 +88,6 @@ def run_sample(configured: ConfiguredMethod, runtime: Runtime) -> None:
     print_states(shown, out)
     print_answer(shown, out, sources, best_guess=True)
     out.rule()
-    out.print(results_table(rows))
+    print_fitted(results_table(rows), out)
     total = sum(row[2] for row in rows)
     out.print(f"{total} of {len(rows)} questions right (containment accuracy); preset {configured.settings.preset}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from metrics.metric import METRICS
@@ -13,13 +13,14 @@ from metrics.record import QueryRecord, Reference
 from metrics.scores import score
 from programs.commands.ask import say_what_runs
 from programs.commands.options import EvaluationRequest
-from programs.commands.terminal import err, out
+from programs.commands.terminal import err, out, say
 from programs.errors import InputError
 from programs.models.cache.completions import kept
 from programs.models.runtime import Runtime
 from programs.report.bars import bars
+from programs.report.incompletes import incomplete_lines
 from programs.report.results import Results
-from programs.report.terminal_tables import print_whole
+from programs.report.terminal_tables import print_fitted
 from programs.report.tracking import Tracker, open_tracker
 from programs.runner.estimate import Estimate, Spread, estimate
 from programs.runner.evaluate import evaluate
@@ -35,8 +36,8 @@ SHOWN = ("em", "f1", "accuracy", "anls", "passage_recall", "title_mention", "rec
 """The metrics in the table that ends a run; all are in its summary."""
 
 
-def run_evaluation(request: EvaluationRequest, open_models: Callable[[Any], Runtime]) -> None:
-    """Do what `eval` was asked to."""
+def run_evaluation(request: EvaluationRequest, open_models: Callable[[Any], Runtime]) -> bool:
+    """Do what `eval` was asked to; tell whether it came to anything, which a run without a complete query did not."""
     evaluation = open_evaluation(request)
     if request.workers < 1 or request.stop_after < 1:
         raise InputError("--workers and --stop-after count from 1")
@@ -46,8 +47,8 @@ def run_evaluation(request: EvaluationRequest, open_models: Callable[[Any], Runt
         runtime = open_models(evaluation.methods[0].settings)
         with bars(err):
             estimates = estimate(evaluation, runtime, request.sample)
-        print_whole(estimate_table(estimates), out)
-        return
+        print_fitted(estimate_table(estimates), out)
+        return True
     manifest = evaluation.manifest()
     tracker = open_tracker(request.track, request.folder)
     models = open_models(evaluation.methods[0].settings)
@@ -57,8 +58,14 @@ def run_evaluation(request: EvaluationRequest, open_models: Callable[[Any], Runt
     finally:
         runtime.close()
         models.close()
-    print_whole(summary_table(summary), out)
-    out.print(f"{request.folder}: {manifest.kind} run {manifest.digest}, records, summary and manifest")
+    print_fitted(summary_table(summary), out)
+    for line in incomplete_lines(RunFolder(request.folder).records()):
+        err.print(Text(line, style="yellow"))
+    say(out, f"{request.folder}: {manifest.kind} run {manifest.digest}, records, summary and manifest")
+    completed = any(entry["completed"] for entry in summary["methods"].values())
+    if not completed:
+        err.print(Text("no query of this run was completed, so its scores say nothing of the methods", style="red"))
+    return completed
 
 
 def open_evaluation(request: EvaluationRequest) -> Evaluation:
@@ -107,8 +114,8 @@ def run_shown(
             if begun:
                 tracker.finish({}, (), [request.folder / "manifest.json", request.folder / "records.jsonl"])
             if isinstance(error, KeyboardInterrupt):
-                err.print(
-                    f"stopped; {request.folder} keeps every finished query: the same command with --resume goes on"
+                say(
+                    err, f"stopped; {request.folder} keeps every finished query: the same command with --resume goes on"
                 )
             raise
     if request.track:
@@ -138,7 +145,8 @@ def summary_table(summary: dict[str, Any]) -> Table:
     """Show the main metrics with their intervals."""
     names = [m for m in SHOWN if any(m in entry["metrics"] for entry in summary["methods"].values())]
     labels = {m: e["metrics"][m]["label"] for e in summary["methods"].values() for m in names if m in e["metrics"]}
-    table = Table("method", "n", "incomplete", *(labels[m] for m in names), title=summary["workload"])
+    numbers = [Column(label, justify="right") for label in ("n", "incomplete", *(labels[m] for m in names))]
+    table = Table("method", *numbers, title=Text(summary["workload"]))
     for method, entry in summary["methods"].items():
         cells = [interval_text(entry["metrics"].get(name)) for name in names]
         table.add_row(Text(method), str(entry["records"]), str(entry["incomplete"]), *cells)
@@ -158,10 +166,11 @@ def interval_text(metric: dict[str, Any] | None) -> str:
 def estimate_table(estimates: Sequence[Estimate]) -> Table:
     """Show what a run would spend."""
     title = f"What {estimates[0].queries} queries would cost, from {estimates[0].sampled} rehearsed without a model"
-    table = Table("method", "calls", "prompt tokens", "completion tokens", "RET", title=title)
+    spent = ("calls", "prompt tokens", "completion tokens", "RET")
+    table = Table("method", *(Column(label, justify="right") for label in spent), title=title)
     for item in estimates:
         ranges = (item.calls, item.prompt_tokens, item.completion_tokens, item.ret)
-        table.add_row(item.method, *(range_text(found) for found in ranges))
+        table.add_row(Text(item.method), *(range_text(found) for found in ranges))
     return table
 
 

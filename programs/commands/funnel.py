@@ -9,7 +9,7 @@ from pathlib import Path
 from metrics.funnel import Funnel
 from metrics.stages import RECALLS, Rule
 from programs.atomic import replacing
-from programs.commands.terminal import err, out
+from programs.commands.terminal import err, out, say
 from programs.errors import InputError
 from programs.progress import report
 from programs.report.bars import bars
@@ -37,7 +37,7 @@ def funnel_runs(paths: Sequence[Path], methods: str | None, by: str, folder: Pat
         print_table(table, out)
     if folder is not None:
         written = [*write_pages(tables, folder), *write_picture(funnels, folder)]
-        out.print(f"{folder}: {', '.join(path.name for path in written)}")
+        say(out, f"{folder}: {', '.join(path.name for path in written)}")
 
 
 def check_rule(by: str) -> Rule:

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from programs.errors import StateRAGError
+from programs.report.console import visible
 
 if TYPE_CHECKING:
     from programs.models.runtime import Runtime
@@ -29,7 +30,7 @@ def plain_errors() -> Iterator[None]:
             warnings.showwarning = show_warning
             yield
     except StateRAGError as error:
-        err.print(Text.assemble(("error: ", "bold red"), str(error)))
+        err.print(Text.assemble(("error: ", "bold red"), visible(str(error))))
         raise typer.Exit(2) from error
     except KeyboardInterrupt:
         err.print("stopped")
@@ -44,6 +45,11 @@ def open_models(settings: Settings) -> Runtime:
         return open_runtime(settings)
 
 
+def say(console: Console, line: str) -> None:
+    """Print a line that may hold a folder's or a method's name: as text, and unbroken, so that it can be copied."""
+    console.print(Text(visible(line)), soft_wrap=True)
+
+
 def show_warning(message: Warning | str, *_: object, **__: object) -> None:
     """Say a warning in a line, without the place in the code that Python would show."""
-    err.print(Text.assemble(("warning: ", "bold yellow"), str(message)))
+    err.print(Text.assemble(("warning: ", "bold yellow"), visible(str(message))))

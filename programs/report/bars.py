@@ -24,6 +24,7 @@ from rich.progress import (
 from rich.text import Text
 
 from programs.progress import Listener, listening
+from programs.report.console import visible
 
 QUIET_SECONDS = 30.0
 """How long a step in a log says nothing more."""
@@ -114,7 +115,7 @@ def duration(seconds: float) -> str:
 def _drawn(console: Console) -> Iterator[Listener]:
     """Show a bar for each step; a finished step's bar goes away."""
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
@@ -127,7 +128,7 @@ def _drawn(console: Console) -> Iterator[Listener]:
 
         def show(step: str, done: int, total: int) -> None:
             if step not in tasks:
-                tasks[step] = progress.add_task(step, total=total)
+                tasks[step] = progress.add_task(visible(step), total=total)
             task = tasks[step]
             progress.update(task, completed=done, total=total)
             if done >= total:
@@ -138,4 +139,4 @@ def _drawn(console: Console) -> Iterator[Listener]:
 
 @contextmanager
 def _logged(console: Console) -> Iterator[Listener]:
-    yield LogLines(lambda line: console.print(Text(line), soft_wrap=True))
+    yield LogLines(lambda line: console.print(Text(visible(line)), soft_wrap=True))

@@ -14,7 +14,6 @@ from matplotlib.ticker import MaxNLocator
 from metrics.funnel import Funnel, Tally
 from metrics.scores import METRICS
 from metrics.significance import Interval
-from programs.report.console import snippet
 from programs.report.figure_style import (
     BLUE,
     COLUMN_WIDTH,
@@ -26,14 +25,20 @@ from programs.report.figure_style import (
     look,
     name,
     short,
+    shortened,
+    spread_wide,
 )
 from programs.report.funnel_tables import by_type, group
 from programs.report.names import LONGBENCH, MACRO, STATERAG, is_variant, workload_label
 from programs.report.results import Results
 
 WITHOUT_MARS = "staterag-without-mars"
-WIDE = 4.0
-"""How many times the least tokens the most must be for a logarithmic axis."""
+LONGEST_TITLE = 18
+"""Of a workload above a panel that shares its width with the names of its bars."""
+BAR_HEIGHT = 0.17
+"""Inches, for the names of bars to stand below each other."""
+FEWEST_BARS = 4
+"""For which a panel has room, so that one alone does not fill it."""
 ROOM_FOR_TEXT = 0.045
 """The share of the width that a percentage needs."""
 Drawer = Callable[[Axes], None]
@@ -76,8 +81,10 @@ def profile_figure(results: Results) -> Figure | None:
         return None
     width = {1: COLUMN_WIDTH, 2: FULL_WIDTH * 0.75, 3: FULL_WIDTH}[len(found)]
     figure = Figure(figsize=(width, 2.3), layout="constrained")
-    for draw, axes in zip(found, figure.subplots(1, len(found), squeeze=False)[0], strict=True):
+    drawn = figure.subplots(1, len(found), squeeze=False)[0]
+    for draw, axes in zip(found, drawn, strict=True):
         draw(axes)
+    figure.set_figheight(max(2.3, 0.9 + BAR_HEIGHT * max(len(axes.get_yticks()) for axes in drawn)))
     return figure
 
 
@@ -123,8 +130,8 @@ def _draw_index(axes: Axes, spent: dict[str, float], workload: str) -> None:
     order = sorted(spent, key=lambda method: spent[method], reverse=True)
     amounts = [spent[method] for method in order]
     colours = [look(method).colour for method in order]
-    bars = axes.barh([name(method) for method in order], amounts, color=colours, height=0.62)
-    if max(amounts) > WIDE * min(amounts):
+    _draw_bars(axes, [name(method) for method in order], amounts, colours, [f"{amount:,.0f}" for amount in amounts])
+    if spread_wide(amounts):
         axes.set_xscale("log")
         axes.set_xlim(10 ** math.floor(math.log10(min(amounts)) - 0.3), max(amounts) * 4)
         log_ticks(axes, "x")
@@ -134,8 +141,7 @@ def _draw_index(axes: Axes, spent: dict[str, float], workload: str) -> None:
         axes.xaxis.set_major_locator(MaxNLocator(nbins=4))
         axes.xaxis.set_major_formatter(lambda value, _: short(value))
         axes.set_xlabel("LLM tokens per query")
-    axes.bar_label(bars, [f"{amount:,.0f}" for amount in amounts], padding=2, fontsize=7)
-    axes.set_title(f"Index construction\n{workload_label(workload)}")
+    axes.set_title(f"Index construction\n{shortened(workload_label(workload), LONGEST_TITLE)}")
 
 
 def _draw_mars(axes: Axes, pairs: dict[str, tuple[Interval, Interval]], workload: str) -> None:
@@ -148,12 +154,12 @@ def _draw_mars(axes: Axes, pairs: dict[str, tuple[Interval, Interval]], workload
     tops = [max(_top(each) for each in pair) for pair in pairs.values()]
     for place, (top, (full, less)) in enumerate(zip(tops, pairs.values(), strict=True)):
         text = f"{100 * (full.mean - less.mean):+.2f}"
-        axes.annotate(text, (place, top + max(tops) * 0.03), ha="center", fontsize=7)
+        axes.annotate(text, (place, top), (0, 2), textcoords="offset points", ha="center", fontsize=6.5)
     axes.set_ylim(0, max(tops) * 1.35 or 1)
     axes.set_xticks(range(len(pairs)), ["Acc." if metric == "accuracy" else METRICS[metric].label for metric in pairs])
     axes.legend(loc="upper center", ncols=2, columnspacing=1.0, handlelength=1.0)
     axes.set_xlabel("Differences in percentage points")
-    axes.set_title(f"Answer quality\n{workload_label(workload)}")
+    axes.set_title(f"Answer quality\n{shortened(workload_label(workload), LONGEST_TITLE)}")
 
 
 def _top(found: Interval) -> float:
@@ -162,14 +168,25 @@ def _top(found: Interval) -> float:
 
 def _draw_memory(axes: Axes, rates: dict[str, float]) -> None:
     order = list(reversed(rates))
-    labels = ["Avg." if workload == MACRO else snippet(workload_label(workload), LONGEST_NAME) for workload in order]
+    labels = ["Avg." if workload == MACRO else shortened(workload_label(workload)) for workload in order]
     colours = [GREY if workload == MACRO else VERMILLION for workload in order]
-    bars = axes.barh(labels, [rates[workload] for workload in order], color=colours, height=0.62)
-    axes.bar_label(bars, [f"{rates[workload]:.2f}" for workload in order], padding=2, fontsize=7)
-    axes.set_xlim(0, max(rates.values()) * 1.25 or 1)
+    amounts = [rates[workload] for workload in order]
+    _draw_bars(axes, labels, amounts, colours, [f"{amount:.2f}" for amount in amounts])
+    axes.set_xlim(0, max(amounts) * 1.25 or 100)
     axes.set_xticks([tick for tick in axes.get_xticks() if tick <= min(100, axes.get_xlim()[1])])
     axes.set_xlabel("Hit rate (%)")
     axes.set_title("Global memory\nhits among reads")
+
+
+def _draw_bars(
+    axes: Axes, labels: Sequence[str], amounts: Sequence[float], colours: Sequence[str], texts: Sequence[str]
+) -> None:
+    """Draw a bar a place, for two long names may be shortened to the same."""
+    bars = axes.barh(range(len(labels)), amounts, color=colours, height=0.62)
+    axes.set_yticks(range(len(labels)), labels)
+    middle, room = (len(labels) - 1) / 2, max(len(labels), FEWEST_BARS) / 2
+    axes.set_ylim(middle - room, middle + room)
+    axes.bar_label(bars, texts, padding=2, fontsize=7)
 
 
 def funnel_figure(funnels: Sequence[Funnel]) -> Figure:
@@ -180,7 +197,7 @@ def funnel_figure(funnels: Sequence[Funnel]) -> Figure:
     grid = figure.subplots(len(panels), 1, squeeze=False, sharex=True, gridspec_kw={"height_ratios": heights})
     for (axes,), funnel, bars in zip(grid, funnels, panels, strict=True):
         draw(axes, bars)
-        axes.set_title(snippet(group(funnel), 2 * LONGEST_NAME), loc="left")
+        axes.set_title(shortened(group(funnel), 2 * LONGEST_NAME), loc="left")
     grid[-1][0].set_xlabel("share of gold evidence")
     used = {part for bars in panels for each in bars for part, share in each.shares.items() if share}
     figure.legend(
@@ -209,7 +226,7 @@ def draw(axes: Axes, bars: Sequence[Bar]) -> None:
                 middle = left + share / 2
                 axes.text(middle, place, f"{share:.0%}", ha="center", va="center", color=part.ink, fontsize=7)
             left += share
-    axes.set_yticks(range(len(bars)), [f"{snippet(each.label, LONGEST_NAME)} ({each.gold:,})" for each in bars])
+    axes.set_yticks(range(len(bars)), [f"{shortened(each.label)} ({each.gold:,})" for each in bars])
     axes.set_ylim(len(bars) - 0.4, -0.6)
     axes.set_xlim(0, 1)
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")

@@ -69,11 +69,9 @@ def commit_body(commit: Commit) -> RenderableType:
 
 def results_table(rows: Iterable[tuple[QueryRecord, Sequence[str], bool, float]]) -> Table:
     """Tabulate many queries: record, reference answers, whether it is right, and its source recall."""
-    table = Table(title="All questions", title_justify="left", title_style="dim", expand=True)
-    for column in ("question", "answer", "expected"):
-        table.add_column(column, ratio=3 if column == "question" else 2)
+    table = Table("question", "answer", "expected", title="All questions")
     for column in ("right", "action", "evidence", "tokens", "seconds"):
-        table.add_column(column, justify="right", no_wrap=True)
+        table.add_column(column, justify="right")
     for record, references, right, recall in rows:
         total = record.tokens.reader + record.tokens.aux + record.tokens.index
         table.add_row(

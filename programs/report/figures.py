@@ -20,16 +20,17 @@ from programs.report.figure_style import (
     COLUMN_WIDTH,
     FULL_WIDTH,
     GREY,
-    Label,
-    bar_boxes,
     grid,
     log_ticks,
     look,
     name,
-    place_labels,
     save,
+    share_limits,
+    shortened,
+    spread_wide,
     style,
 )
+from programs.report.label_placement import Label, bar_boxes, place_labels
 from programs.report.names import DOCVQA, is_variant, workload_label
 from programs.report.results import Results
 
@@ -39,8 +40,8 @@ QUALITY = ("f1", *RECALL, ANSWER)
 """The first that two methods have is drawn: without a reader there is no answer, but there is evidence."""
 MOST_PANELS = 6
 DASHES = (0, (4, 2))
-WIDE = 4.0
-"""How many times the least latency the greatest must be for a logarithmic axis."""
+AT_NOUGHT = 7.0
+"""Points between an axis and its names, which a marker at nought keeps off."""
 
 
 class Point(NamedTuple):
@@ -79,7 +80,8 @@ def quality_figure(results: Results) -> Figure | None:
     figure, axes = _paneled(len(found), 2.7)
     for panel, each in zip(found, axes, strict=True):
         _draw_points(each, panel)
-    figure.legend(handles=_handles(found, results.level), loc="outside lower center", ncols=2)
+    if handles := _handles(found, results.level):
+        figure.legend(handles=handles, loc="outside lower center", ncols=2)
     figure.draw_without_rendering()  # settles the layout, which the labels' places depend on
     figure.set_layout_engine("none")
     for panel, each in zip(found, axes, strict=True):
@@ -165,15 +167,15 @@ def _draw_points(axes: Axes, panel: Panel) -> None:
         )
     _scale(axes, panel)
     axes.set_ylabel(METRICS[panel.metric].label)
-    axes.set_title(f"{workload_label(panel.workload)} (n = {min(point.quality.n for point in panel.points):,})")
+    queries = min(point.quality.n for point in panel.points)
+    axes.set_title(f"{shortened(workload_label(panel.workload))} (n = {queries:,})")
     grid(axes)
 
 
 def _scale(axes: Axes, panel: Panel) -> None:
     """Give seconds a logarithmic axis where they spread, and keep the axis of quality within 0 and 1."""
-    latencies = [point.latency.mean for point in panel.points]
     axes.margins(x=0.16, y=0.12)
-    if max(latencies) > WIDE * min(latencies):
+    if spread_wide([point.latency.mean for point in panel.points]):
         axes.set_xscale("log")
         axes.autoscale_view()
         log_ticks(axes, "x")
@@ -182,8 +184,7 @@ def _scale(axes: Axes, panel: Panel) -> None:
         axes.set_xlim(left=max(0.0, axes.get_xlim()[0]))
         axes.xaxis.set_major_locator(MaxNLocator(nbins=6))
         axes.set_xlabel("Mean seconds per query")
-    low, high = axes.get_ylim()
-    axes.set_ylim(max(0.0, low), min(1.0, high))
+    axes.set_ylim(share_limits(*axes.get_ylim()))
 
 
 def _handles(found: Sequence[Panel], level: float) -> list[Line2D]:
@@ -241,12 +242,12 @@ def _draw_evidence(axes: Axes, results: Results, workload: str, metrics: Sequenc
                 _draw_mean(axes, method, found, place + (0.14 if row == 0 else -0.14), hollow=metric == ANSWER)
     axes.set_yticks(range(len(methods)), [name(method) for method in methods])
     axes.set_ylim(-0.6, len(methods) - 0.4)
-    axes.set_xlim(0, min(1.0, math.ceil(axes.get_xlim()[1] * 10) / 10))
+    axes.set_xlim(share_limits(0.0, math.ceil(axes.get_xlim()[1] * 10) / 10))
     grid(axes, "x")
-    axes.tick_params(axis="y", length=0)
+    axes.tick_params(axis="y", length=0, pad=AT_NOUGHT)
     marks = {metric: "○" if metric == ANSWER else "●" for metric in metrics}
     axes.set_xlabel("   ".join(f"{mark} {METRICS[metric].label}" for metric, mark in marks.items()))
-    axes.set_title(workload_label(workload))
+    axes.set_title(shortened(workload_label(workload)))
 
 
 def _draw_mean(axes: Axes, method: str, found: Interval, height: float, hollow: bool) -> None:

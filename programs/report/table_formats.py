@@ -15,6 +15,10 @@ from programs.report.console import visible
 from programs.report.tables import INTERVALS, VALUES, Column, Layout, Shown, Table, TextRow, blocks, caption, footnotes
 
 MARKDOWN_SIGNS = re.compile(r"([\\`*_{}\[\]#|~^$])")
+MARKDOWN_BLOCK = re.compile(r"^(\d+)(?=[.)](?:\s|$))|^(?=[-+=])")
+"""What at the beginning of a paragraph would make it a list or a heading."""
+LINK = re.compile(r"(?<=[a-z]):(?=//)|(?<=www)\.", re.IGNORECASE)
+"""The sign in an address by which a page makes a link of it."""
 DIGITS = re.compile(r"[\d.,/ –\[\]-]*")
 """Numbers and their intervals, which Markdown leaves alone."""
 MARKDOWN_MARKS = {"": "{}", "best": "**{}**", "second": "<u>{}</u>"}
@@ -118,7 +122,7 @@ def write_tables(tables: Sequence[Table], folder: Path) -> list[Path]:
 def escape_markdown(text: str) -> str:
     """Keep a text from being read as Markdown, HTML or the end of a cell."""
     plain = _one_line(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return MARKDOWN_SIGNS.sub(r"\\\1", plain)
+    return LINK.sub(r"\\\g<0>", MARKDOWN_BLOCK.sub(r"\1\\", MARKDOWN_SIGNS.sub(r"\\\1", plain)))
 
 
 def escape_latex(text: str) -> str:

@@ -52,13 +52,10 @@ class ExtractGraph(dspy.Signature):  # type: ignore[misc]
     graph: FoundGraph = dspy.OutputField()
 
 
-class FindMissed(dspy.Signature):  # type: ignore[misc]
+class FindMissed(ExtractGraph):
     """You complete a list of entities and relationships found in a text. Some were missed. List only entities of the given types that the text names and the list lacks, and only related pairs that the list lacks, each with a short sentence of what the text says. Use only the text; where nothing was missed, give empty lists."""  # noqa: E501
 
-    types: str = dspy.InputField(desc="Entity types")
-    text: str = dspy.InputField(desc="Text")
     found: str = dspy.InputField(desc="Already found")
-    graph: FoundGraph = dspy.OutputField()
 
 
 class SummariseDescriptions(dspy.Signature):  # type: ignore[misc]

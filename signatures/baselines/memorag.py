@@ -13,25 +13,26 @@ class CondenseText(dspy.Signature):  # type: ignore[misc]
     gist: str = dspy.OutputField(desc="CORE CONTENT")
 
 
-class RecallClues(dspy.Signature):  # type: ignore[misc]
-    """You know a long article by the memory of it below. For the question, recall the statements of the article that would help to answer it. Write one to four statements, each specific, with names, and on a line of its own. Write nothing else."""  # noqa: E501
+class FromMemory(dspy.Signature):  # type: ignore[misc]
+    """What is asked of a memory is asked for a question."""
 
     memory: str = dspy.InputField(desc="Memory of the article")
     question: str = dspy.InputField(desc="Question")
+
+
+class RecallClues(FromMemory):
+    """You know a long article by the memory of it below. For the question, recall the statements of the article that would help to answer it. Write one to four statements, each specific, with names, and on a line of its own. Write nothing else."""  # noqa: E501
+
     clues: str = dspy.OutputField(desc="STATEMENTS")
 
 
-class AskSurrogates(dspy.Signature):  # type: ignore[misc]
+class AskSurrogates(FromMemory):
     """You know a long article by the memory of it below. Break the question into more precise questions that can be looked up in the article. Write one to four questions, each with the names it is about, and on a line of its own. Do not answer them. Write nothing else."""  # noqa: E501
 
-    memory: str = dspy.InputField(desc="Memory of the article")
-    question: str = dspy.InputField(desc="Question")
     questions: str = dspy.OutputField(desc="QUESTIONS")
 
 
-class DraftAnswer(dspy.Signature):  # type: ignore[misc]
+class DraftAnswer(FromMemory):
     """You know a long article by the memory of it below. Answer the question from it, directly and without explanation."""  # noqa: E501
 
-    memory: str = dspy.InputField(desc="Memory of the article")
-    question: str = dspy.InputField(desc="Question")
     draft: str = dspy.OutputField(desc="ANSWER")

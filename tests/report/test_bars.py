@@ -116,5 +116,16 @@ def test_on_a_terminal_there_are_bars_and_no_lines():
     assert "of 2" not in file.getvalue()
 
 
+@pytest.mark.parametrize("terminal", [True, False])
+def test_a_step_is_named_as_text(terminal):
+    console = Console(file=io.StringIO(), force_terminal=terminal, width=120)
+    with bars(console) as show:
+        for done in range(3):
+            show("[/red]a[blue]\x1b[2J", done, 2)
+    shown = console.file.getvalue()
+    assert "[/red]a[blue]" in shown
+    assert "[blue]\x1b[2J" not in shown
+
+
 def test_lengths_of_time_are_written_for_people():
     assert [duration(s) for s in (5, 65, 3700)] == ["5 s", "1 min 5 s", "1 h 1 min"]

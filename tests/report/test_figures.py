@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -108,6 +109,8 @@ def test_a_name_is_drawn_as_text_whatever_it_is(name, made, tmp_path):
         if path.suffix == ".svg":
             ElementTree.parse(path)
             assert "<script" not in path.read_text(encoding="utf-8")
+            ids = [element.get("id", "a") for element in ElementTree.parse(path).iter()]
+            assert all(re.fullmatch(r"[\w.-]+", each, re.ASCII) for each in ids)  # none is made of a name
 
 
 def test_one_query_and_values_of_nought_can_be_drawn(made, tmp_path):

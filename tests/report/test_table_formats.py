@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
+from programs.report.console import visible
 from programs.report.table_formats import (
     comma_separated,
     escape_csv,
@@ -75,6 +78,31 @@ def test_no_markup_of_a_name_survives_in_markdown(name):
     assert "<" not in escaped
     assert "\n" not in escaped
     assert not re.search(r"(?<!\\)(?:\\\\)*[*_`|\[\]]", escaped)
+
+
+@given(NASTY)
+def test_a_paragraph_of_any_text_is_that_text(text):
+    shown = MarkdownIt("commonmark").enable("table").render(escape_markdown(text))
+    assert html.unescape(re.sub("</?p>|\n", "", shown)) == " ".join(visible(text).split())
+
+
+@pytest.mark.parametrize(
+    "text", ["- x", "+ x", "12. x", "1) x", "> x", "---", "===", "https://evil.example", "www.evil"]
+)
+def test_a_note_that_begins_like_a_list_or_holds_an_address_is_a_paragraph_of_text(text):
+    page = MarkdownIt("commonmark").enable("table").render(markdown(small(notes=(text,))))
+    assert f"<p>{html.escape(text, quote=False)}</p>" in page
+    assert "<a" not in page
+    assert not re.search(r"[a-z]://|www\.", escape_markdown(text))
+
+
+@given(NASTY, NASTY)
+def test_a_table_is_read_back_with_its_names_whatever_they_are(label, workload):
+    table = Table("t", workload, (Column("k", label),), (TableRow(label, (Cell(0.5),), workload),), stub=workload)
+    page = MarkdownIt("commonmark").enable("table").render(markdown(table))
+    assert page.count("<tr>") == 2 + bool(workload)
+    assert len(re.findall("<t[hd][ >]", page)) == 2 * page.count("<tr>")
+    assert set(re.findall(r"<(\w+)", page)) <= {"h3", "table", "thead", "tbody", "tr", "th", "td", "em", "p"}
 
 
 def test_markdown_writes_html_as_text():
