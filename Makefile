@@ -4,7 +4,7 @@ BIN := .venv/bin
 CONSTRAINTS := tests/constraints.txt
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint $(CONSTRAINTS)
 
-.PHONY: run test lint test-vllm bench select clean
+.PHONY: run test lint test-vllm bench campaign select clean
 
 run: .venv/.stamp-run  ## answer the sample's questions
 	@$(BIN)/python -m programs.run
@@ -23,6 +23,9 @@ test-vllm: .venv/.stamp-dev  ## the conformance suite against a real vLLM server
 
 bench: .venv/.stamp-dev  ## measurements; nothing here asserts a time
 	$(BIN)/python -m tests.benchmarks.run_all
+
+campaign: .venv/.stamp-dev  ## faults by the thousand: kills, a bad server, full disks, hostile proposals and documents
+	$(BIN)/python -m tests.campaign --page $(if $(SEED),--seed $(SEED))
 
 .venv/.stamp-run: pyproject.toml $(CONSTRAINTS)
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv

@@ -19,6 +19,7 @@ from weakref import WeakValueDictionary
 from cachetools import LRUCache
 
 from programs.content_key import content_key
+from programs.elapsed import elapsed
 from programs.methods.indexes import Codec, Indexes
 from programs.models.ledger import Ledger, Phase, current_scope
 from programs.selection.configured import ConfiguredMethod
@@ -75,7 +76,7 @@ class SharedIndexes:
         ledger = current_scope().ledger
         before, started = Mark.of(ledger), time.perf_counter()
         index = build()
-        seconds = time.perf_counter() - started
+        seconds = elapsed(started)
         characters = sum(len(source.text) for source in self._collections[collection].each())
         return Built(index, characters, before.taken_off(ledger), seconds)
 
@@ -103,7 +104,7 @@ class TrialIndexes(Indexes):
         """Give a collection's index, at the cost of building it to the one query that pays for it."""
         started = time.perf_counter()
         found = self._search.find(self._settings, collection, build)
-        spent = time.perf_counter() - started
+        spent = elapsed(started)
         ledger = current_scope().ledger
         pays = self._payers.get(collection) == position
         if pays:

@@ -16,6 +16,7 @@ from tests.support.scripts import RoleScript
 from tests.support.worlds import make_collection, small_settings
 
 runner = CliRunner()
+CONTROLS = {"\x1b", "\x9b", "\u202e"}
 
 
 @pytest.fixture
@@ -134,3 +135,17 @@ def test_what_the_documents_do_not_say_has_an_exit_code_of_its_own(scripted, not
     else:
         assert ("Not found in these documents" in result.stdout) is (code == 3)
         assert "the dome" in result.stdout
+
+
+@pytest.mark.parametrize(
+    "name", ["\x1b[2J\x1b[31m.md", "\u202egpj.md", "[bold]x[link].md", ":skull:.exe", "\x9b31m.exe"]
+)
+def test_the_name_of_a_file_is_printed_as_it_is_and_without_control_characters(scripted, tmp_path, name):
+    scripted(RoleScript())
+    (tmp_path / "lens.md").write_text("the dome holds the lens")
+    (tmp_path / name).write_text("")
+    for asked in ([], ["--out", str(tmp_path / name.replace(".", "-"))]):
+        result = runner.invoke(run.app, ["ask", "Which dome?", "--docs", str(tmp_path), "--preset", "tiny", *asked])
+        assert result.exit_code == 0, result.output
+        assert not CONTROLS & set(result.output)
+        assert "".join("�" if character in CONTROLS else character for character in name) in result.output

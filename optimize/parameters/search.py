@@ -19,6 +19,7 @@ from optimize.parameters.sampling import propose
 from optimize.parameters.study import Study
 from optimize.parameters.trial import SlicedQuestions, Trial, choose, is_beaten
 from optimize.shared_indexes import SharedIndexes
+from programs.elapsed import elapsed
 from programs.errors import InputError
 from programs.methods.indexes import Indexes
 from programs.methods.space import Space
@@ -129,7 +130,7 @@ class ParameterSearch:
             if before and len(trial.quality) < len(self.questions) and self._is_beaten(trial, before):
                 trial = replace(trial, state="pruned")
                 break
-        return replace(trial, seconds=time.perf_counter() - started)
+        return replace(trial, seconds=elapsed(started))
 
     def _measure(
         self,

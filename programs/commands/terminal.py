@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
@@ -18,8 +18,20 @@ if TYPE_CHECKING:
     from programs.models.runtime import Runtime
     from programs.settings import Settings
 
-out = Console()
-err = Console(stderr=True)
+
+class InertConsole(Console):
+    """A console to which a text is a text: the name of a file is no markup, and moves no cursor."""
+
+    def __init__(self, *, stderr: bool = False) -> None:
+        super().__init__(stderr=stderr, markup=False, emoji=False)
+
+    def print(self, *objects: Any, **further: Any) -> None:
+        """Print texts without their control characters, and anything else as it is."""
+        super().print(*map(_inert, objects), **further)
+
+
+out = InertConsole()
+err = InertConsole(stderr=True)
 
 
 @contextmanager
@@ -47,9 +59,19 @@ def open_models(settings: Settings) -> Runtime:
 
 def say(console: Console, line: str) -> None:
     """Print a line that may hold a folder's or a method's name: as text, and unbroken, so that it can be copied."""
-    console.print(Text(visible(line)), soft_wrap=True)
+    console.print(Text(line), soft_wrap=True)
 
 
 def show_warning(message: Warning | str, *_: object, **__: object) -> None:
     """Say a warning in a line, without the place in the code that Python would show."""
-    err.print(Text.assemble(("warning: ", "bold yellow"), visible(str(message))))
+    err.print(Text.assemble(("warning: ", "bold yellow"), str(message)))
+
+
+def _inert(item: Any) -> Any:
+    if isinstance(item, str):
+        return visible(item)
+    if isinstance(item, Text):
+        shown = item.copy()
+        shown.plain = visible(item.plain)  # as long as it was, so that its styles stand where they stood
+        return shown
+    return item

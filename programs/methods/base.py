@@ -25,7 +25,8 @@ from metrics.tokens import reader_equivalent, tokens_by_phase
 from programs.admission import read_once, select_budget
 from programs.contract import Fault
 from programs.documents.collection import Collection
-from programs.errors import InputError
+from programs.elapsed import elapsed
+from programs.errors import InputError, StateRAGError
 from programs.methods.indexes import Indexes
 from programs.models.adapter import TemplateAdapter
 from programs.models.ledger import Ledger, Phase, current_scope
@@ -102,8 +103,8 @@ class QueryRun:
         now, replayed, spared = time.perf_counter(), self.ledger.replayed, self.ledger.spared
         indexed = now if self.indexed is None else self.indexed
         return Latency(
-            index=indexed - self.started + replayed[Phase.INDEX],
-            online=now - indexed + replayed[Phase.AUX] + replayed[Phase.READER],
+            index=elapsed(self.started, indexed) + replayed[Phase.INDEX],
+            online=elapsed(indexed, now) + replayed[Phase.AUX] + replayed[Phase.READER],
             spared_index=spared[Phase.INDEX],
             spared_online=spared[Phase.AUX] + spared[Phase.READER],
         )
@@ -233,6 +234,7 @@ class Program(dspy.Module):  # type: ignore[misc]
                 self.answer(run)
                 self._judge(run)
             except (dspy.LMError, Fault) as error:  # spent tokens and committed states are kept
+                raise_if_of_this_machine(error)
                 run.transcript.status, run.transcript.error = "incomplete", f"{type(error).__name__}: {error}"
         return run.record(self.name, self.workload)
 
@@ -246,6 +248,15 @@ class Program(dspy.Module):  # type: ignore[misc]
                 said.support = judge(
                     run.query.question, said.answer, said.evidence, run.ledger.calls, scorer, self.settings.support
                 )
+
+
+def raise_if_of_this_machine(error: Exception) -> None:
+    """Raise what DSPy wrapped as a model's fault, if it is one of this machine, such as a full disk under a journal.
+
+    It is no way for a query to end: recorded as one, it would stay after the disk has room again.
+    """
+    if isinstance(error, dspy.LMUnexpectedError) and isinstance(error.__cause__, OSError | StateRAGError):
+        raise error.__cause__
 
 
 class EvidenceProgram(Program):

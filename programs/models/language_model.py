@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 import dspy
 from dspy import lm15
 
+from programs.elapsed import elapsed
 from programs.errors import ContextOverflow, ModelUnavailable, TransportFault
 from programs.models.engines.engine import ChatMessage, ChatRequest, Completion, Engine, Likelihood
 from programs.models.ledger import Call, current_scope
@@ -100,7 +101,7 @@ class MeteredEngine:
                 parameters=self.engine.parameters,
                 prompt_tokens=completion.prompt_tokens if completion else 0,
                 completion_tokens=completion.completion_tokens if completion else 0,
-                seconds=time.perf_counter() - started + replayed,
+                seconds=elapsed(started) + replayed,
                 finish_reason=completion.finish_reason if completion else "error",
                 truncated=completion is not None and completion.finish_reason == "length",
                 prompt_hash=hashlib.sha256(prompt.encode("utf-8", "surrogatepass")).hexdigest()[:16],

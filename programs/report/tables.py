@@ -144,7 +144,7 @@ def blocks(table: Table, layout: Layout) -> list[Block]:
 
 def caption(table: Table, layout: Layout) -> str:
     """Give the title, and say where intervals are shown."""
-    return f"{table.title}, with intervals" if layout.intervals else table.title
+    return f"{table.title}, with intervals" if layout.intervals and table.has_intervals else table.title
 
 
 def footnotes(table: Table, layout: Layout) -> list[str]:

@@ -104,3 +104,13 @@ def test_likelihoods_are_written_down_too(tmp_path):
     again = JournaledEngine(ScriptedEngine(str), Journal(path, ())).likelihood("a b", "b")
     assert (again.mean_logprob, again.prompt_tokens) == (first.mean_logprob, first.prompt_tokens)
     assert again.replayed > 0
+
+
+def test_I8_a_journal_that_is_taken_up_is_replaced_whole_and_never_shortened_where_it_stands(tmp_path):
+    engine, path = Engine(), tmp_path / "journal.jsonl"
+    ask(Journal(path, ()), engine, "q", request("a"), request("b"))
+    written = path.read_bytes()
+    with path.open("rb") as as_a_kill_would_leave_it:
+        Journal(path, {"q"}).close()
+        assert as_a_kill_would_leave_it.read() == written
+    assert path.read_bytes() == b""

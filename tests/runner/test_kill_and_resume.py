@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import multiprocessing
 import random
-import sqlite3
 import time
 from functools import partial
 
@@ -14,7 +13,15 @@ import pytest
 from programs.runner.evaluate import evaluate
 from tests.runner import killable
 from tests.support.dying import Killed, dying
-from tests.support.runs import make_evaluation, opinions, records_of, scripted_runtime, without_times
+from tests.support.runs import (
+    make_evaluation,
+    memory_of,
+    opinions,
+    records_of,
+    scripted_runtime,
+    timeless_summary,
+    without_times,
+)
 
 KILLS = 25
 processes = multiprocessing.get_context("forkserver")
@@ -32,19 +39,6 @@ def killed_after(seconds, *arguments):
     return alive
 
 
-def memory_of(folder):
-    with sqlite3.connect(folder / "methods/staterag/memory.sqlite") as database:
-        rows = database.execute("SELECT artifact_id, position, kind, key, payload, producer, provenance FROM artifacts")
-        return sorted(rows.fetchall())
-
-
-def means(summary):
-    """The summary without what hangs on time."""
-    for entry in summary["methods"].values():
-        entry["metrics"] = {name: value for name, value in entry["metrics"].items() if "latency" not in name}
-    return summary
-
-
 @pytest.fixture(scope="module")
 def unbroken(tmp_path_factory):
     """A run that nothing happened to, its manifest, and how long it takes."""
@@ -53,7 +47,7 @@ def unbroken(tmp_path_factory):
     manifest = evaluation.manifest()
     started = time.monotonic()
     summary = evaluate(evaluation, manifest, scripted_runtime(latency=killable.LATENCY), folder)
-    return folder, manifest, means(summary), time.monotonic() - started
+    return folder, manifest, timeless_summary(summary), time.monotonic() - started
 
 
 def test_I8_a_run_with_global_memory_killed_at_25_random_instants_ends_as_one_never_killed(unbroken, tmp_path):
@@ -73,7 +67,7 @@ def test_I8_a_run_with_global_memory_killed_at_25_random_instants_ends_as_one_ne
         killable.run_once(str(folder), "staterag", manifest)
         assert records_of(folder) == records
         assert memory_of(folder) == memory
-        assert means(json.loads((folder / "summary.json").read_text())) == summary
+        assert timeless_summary(json.loads((folder / "summary.json").read_text())) == summary
     assert in_the_middle >= KILLS // 2
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import threading
 
 import pytest
 
 from programs.errors import InputError
+from programs.models.cache.journal import Journal
 from programs.runner.estimate import estimate, spread
 from programs.runner.evaluate import evaluate
 from programs.runner.evaluation import Evaluation, hashes
@@ -288,3 +290,17 @@ def test_a_sample_is_spread_over_the_workload():
     queries = [example.query for example in make_workload(queries=10).examples]
     assert [query.position for query in spread(queries, 5)] == [0, 2, 4, 6, 8]
     assert len(spread(queries, 99)) == 10
+
+
+def test_I8_a_disk_that_runs_full_under_the_journal_ends_the_run_and_not_the_query(tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    evaluation = make_evaluation("staterag", queries=3)
+    with monkeypatch.context() as disk:
+        disk.setattr(Journal, "add", full)
+        with pytest.raises((OSError, InputError)):
+            evaluate(evaluation, evaluation.manifest(), scripted_runtime(), tmp_path)
+    assert records_of(tmp_path) == []
+    evaluate(evaluation, evaluation.manifest(), scripted_runtime(), tmp_path, resume=True)
+    assert [record["error"] for record in records_of(tmp_path)] == [None] * 3

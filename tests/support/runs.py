@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -91,3 +93,20 @@ def records_of(folder: Path) -> list[dict[str, Any]]:
     lines = (folder / "records.jsonl").read_text(encoding="utf-8").splitlines()
     rows = [without_times(json.loads(line)) for line in lines]
     return sorted(rows, key=lambda row: (row["method"], row["position"]))
+
+
+def memory_of(folder: Path) -> list[tuple[Any, ...]]:
+    """Give what StateRAG's global memory of a run holds, in an order of its own; nothing where the run has none."""
+    file = folder / "methods/staterag/memory.sqlite"
+    if not file.exists():
+        return []
+    with closing(sqlite3.connect(file)) as database:
+        rows = database.execute("SELECT artifact_id, position, kind, key, payload, producer, provenance FROM artifacts")
+        return sorted(rows.fetchall())
+
+
+def timeless_summary(summary: dict[str, Any]) -> dict[str, Any]:
+    """The summary without what hangs on time."""
+    for entry in summary["methods"].values():
+        entry["metrics"] = {name: value for name, value in entry["metrics"].items() if "latency" not in name}
+    return summary

@@ -15,7 +15,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+from programs.atomic import replacing
 from programs.content_key import content_key
+from programs.elapsed import elapsed
 from programs.models.engines.engine import ChatRequest, Completion, Likelihood, WrappedEngine
 from programs.models.ledger import current_scope
 
@@ -26,7 +28,7 @@ def timed(ask: Callable[[], Made]) -> tuple[Made, dict[str, Any]]:
     """Make a call, and give it also as it is kept: what came back, and the seconds that it took."""
     started = time.perf_counter()
     made = ask()
-    return made, {"seconds": time.perf_counter() - started, "made": asdict(made)}
+    return made, {"seconds": elapsed(started), "made": asdict(made)}
 
 
 def again(kind: type[Made], entry: dict[str, Any]) -> Made:
@@ -45,7 +47,8 @@ class Journal:
         kept = [line for line in _lines(path) if line["query_id"] not in done]
         for entry in kept:
             self._entries[entry["key"]].append(entry)
-        path.write_text("".join(json.dumps(entry) + "\n" for entry in kept), encoding="utf-8")
+        with replacing(path) as file:  # never shortened where it stands: a kill right then would lose paid calls
+            file.write("".join(json.dumps(entry) + "\n" for entry in kept).encode())
         self._file = path.open("a", encoding="utf-8")
 
     def take(self, key: str) -> dict[str, Any] | None:

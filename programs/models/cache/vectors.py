@@ -18,6 +18,7 @@ import numpy.typing as npt
 from cachetools import LRUCache
 
 from programs.content_key import content_bytes
+from programs.elapsed import elapsed
 from programs.models.cache.content_store import ContentStore
 from programs.models.encoders.encoder import CrossEncoder, Encoder, Span, Vectors
 from programs.models.ledger import charge_encoder, uncharged
@@ -129,7 +130,7 @@ class CachedEncoder:
             started = time.perf_counter()
             with uncharged():
                 vectors = encode(some)
-            each = (time.perf_counter() - started) / len(some)
+            each = elapsed(started) / len(some)
             counts = [len(self.spans(text)) for text in some]
             rows = [np.asarray(vector, dtype="<f4").tobytes() for vector in vectors]
             return [HEADER.pack(count, each) + row for count, row in zip(counts, rows, strict=True)]
@@ -155,7 +156,7 @@ class CachedCrossEncoder:
             started = time.perf_counter()
             with uncharged():
                 scores = self.inner.score(query, some)
-            each = (time.perf_counter() - started) / len(some)
+            each = elapsed(started) / len(some)
             counts = [self.inner.tokens(query, text) for text in some]
             rows = [np.float64(score).astype("<f8").tobytes() for score in scores]
             return [HEADER.pack(count, each) + row for count, row in zip(counts, rows, strict=True)]
