@@ -298,6 +298,10 @@ class QueryRecord(BaseModel):
     refusals: list[Refusal] = Field(default_factory=list, description="what roles asked of memory and may not")
     settings: str = Field(description="digest of the settings that it ran with")
     manifest: str | None = Field(None, description="digest of the manifest of the run that it belongs to")
+    check: str | None = Field(
+        None,
+        description="sha256 of the line without this field, which is its last; a line of an older version has none",
+    )
 
     @property
     def is_complete(self) -> bool:

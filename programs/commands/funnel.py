@@ -79,7 +79,7 @@ def count(run: RunFolder, methods: Sequence[str] | None, rule: Rule) -> list[Fun
     """Count a run's records in one pass, a funnel for each method in the manifest's order."""
     questions, entries = run.manifest.questions, run.manifest.methods
     funnels = {entry.name: Funnel(entry.name, questions.workload, rule) for entry in entries}
-    silent = {entry.name for entry in entries if not entry.settings["lifecycle"]["answer"]}
+    silent = {entry.name for entry in entries if not entry.answers}
     total = len(questions.queries) * len(entries)
     for done, (record, reference) in enumerate(pairs(run)):
         if done % EVERY == 0:

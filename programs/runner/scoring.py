@@ -38,7 +38,7 @@ def pairs(run: RunFolder) -> Iterator[tuple[QueryRecord, Reference]]:
 def _without_answers(run: RunFolder, table: ScoreTable) -> ScoreTable:
     """Leave out the scores of answers that nobody was asked for."""
     entry = next(entry for entry in run.manifest.methods if entry.name == table.method)
-    if not entry.settings["lifecycle"]["answer"]:
+    if not entry.answers:
         for name, metric in METRICS.items():
             if metric.group == "answer" or name == "reached_reader":
                 table.values[name] = np.full(len(table), np.nan)

@@ -27,7 +27,7 @@ ASKS_MODELS = {
     "tam": {"abstraction": "model"},
     "memory": {"plan_similarity": 0.3},
 }
-TIMES = ("latency", "seconds")
+TIMES = ("latency", "seconds", "check")
 
 
 def opinions(request: ChatRequest) -> str:
