@@ -1,4 +1,4 @@
-"""Files that are one JSON value of a known shape: whatever else one holds is said with its path, its field and a remedy."""
+"""Files that are one JSON value of a known shape. What is wrong is said with the path, the field and a remedy."""
 
 from __future__ import annotations
 

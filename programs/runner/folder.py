@@ -38,6 +38,7 @@ WITHDRAWN = "withdrawn.jsonl"
 LONGEST = 64 * 2**20
 """Bytes of a line. A record has thousands of them, or a million if its evidence is long."""
 ADVICE = "put back what the run wrote, or run it again with another --out"
+NOT_AS_WRITTEN = f"not as it was written; the file was changed: {ADVICE}"
 
 
 class Unchecked(UserWarning):
@@ -79,7 +80,6 @@ class RunFolder:
         What only shows in the end, that lines are gone or in another order, is said after the last one.
         """
         path = self.path / RECORDS
-        digest = self.manifest.digest
         expected = self._sha256_of_records()
         seen = hashlib.sha256()
         checked = unchecked = 0
@@ -87,16 +87,11 @@ class RunFolder:
             seen.update(line)
             if not line.endswith(b"\n"):
                 break  # a kill cut it; `--resume` drops it
-            record = _parsed(path, number, line, QueryRecord)
-            if record.manifest != digest:
-                raise InputError(
-                    f"{path}, line {number}: a record of manifest {shortened(str(record.manifest))} in a run of {digest};"
-                    " records of two runs can't be mixed: start a new one with another --out"
-                )
+            record = self._record(number, line)
+            if record.check is None and checked:
+                raise InputError(f"{path}, line {number}: {NOT_AS_WRITTEN}")
             checked += record.check is not None
             unchecked += record.check is None
-            if (record.check is None and checked) or (record.check is not None and not is_as_written(line)):
-                raise InputError(f"{path}, line {number}: not as it was written; the file was changed: {ADVICE}")
             yield record
         if expected is not None and seen.hexdigest() != expected:
             raise InputError(
@@ -106,6 +101,19 @@ class RunFolder:
         if unchecked and expected is None:
             message = f"{self.path}: {unchecked} records of an earlier version can't be checked for changes"
             warnings.warn(message, Unchecked, stacklevel=2)
+
+    def _record(self, number: int, line: bytes) -> QueryRecord:
+        """Read a record that is of this manifest and adds up to what it says."""
+        path, digest = self.path / RECORDS, self.manifest.digest
+        record = _parsed(path, number, line, QueryRecord)
+        if record.manifest != digest:
+            raise InputError(
+                f"{path}, line {number}: a record of manifest {shortened(str(record.manifest))} in a run of {digest}; "
+                "records of two runs can't be mixed: start a new one with another --out"
+            )
+        if record.check is not None and not is_as_written(line):
+            raise InputError(f"{path}, line {number}: {NOT_AS_WRITTEN}")
+        return record
 
     def sha256(self, name: str) -> str:
         """Give the sha256 of a file as it is now; of nothing, where there is none."""
@@ -292,7 +300,8 @@ def _what_is_wrong(line: bytes, kind: type[BaseModel], error: ValidationError) -
         return f"not a line of JSON ({faults(error)}); the file was changed"
     version = row.get("version") if isinstance(row, dict) else None
     if kind is QueryRecord and isinstance(version, int) and version != RECORD_VERSION:
-        return f"a record of version {shortened(str(version))}; this StateRAG reads version {RECORD_VERSION}: use the one that wrote it"
+        later = shortened(str(version))
+        return f"a record of version {later}; this StateRAG reads version {RECORD_VERSION}: use the one that wrote it"
     return f"not a {kind.__name__} as StateRAG writes it ({faults(error)}); the file was changed"
 
 

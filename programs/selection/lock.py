@@ -93,8 +93,8 @@ def read_lock(folder: Path) -> tuple[Lock, dict[str, CompiledFile]]:
     changed = [name for name, sha256 in lock.files.items() if _sha256(folder, name) != sha256]
     if changed:
         raise InputError(
-            f"{folder}: {shortened(', '.join(changed))} changed since it was locked; put back what was locked, or lock the folder "
-            f"again: python -m optimize.lock {folder}"
+            f"{folder}: {shortened(', '.join(changed))} changed since it was locked; put back what was locked, or "
+            f"lock the folder again: python -m optimize.lock {folder}"
         )
     programs = read_programs(folder, lock.files)
     if freeze(folder, programs, lock.unequal) != lock:

@@ -120,14 +120,22 @@ def test_I16_an_answer_that_was_edited_to_equal_its_reference_is_refused(copy, r
 @EVERY_READER
 @pytest.mark.parametrize(
     "change",
-    [lambda kept: kept[:-1], lambda kept: kept[1:], lambda kept: kept[::-1], lambda kept: [], lambda kept: [*kept, b"{"]],
+    [
+        lambda kept: kept[:-1],
+        lambda kept: kept[1:],
+        lambda kept: kept[::-1],
+        lambda kept: [],
+        lambda kept: [*kept, b"{"],
+    ],
     ids=["last", "first", "order", "all", "more"],
 )
 def test_I16_records_that_are_gone_or_in_another_order_are_refused_in_a_finished_run(copy, read, change):
     (copy / "records.jsonl").write_bytes(b"".join(change(lines(copy))))
     if read is resumed and change(lines(copy))[-1:] == [b"{"]:
         pytest.skip("half a line is dropped where a run is taken up again")
-    with pytest.raises(InputError, match=r"not the records that summary\.json was made from|holds no records|no records"):
+    with pytest.raises(
+        InputError, match=r"not the records that summary\.json was made from|holds no records|no records"
+    ):
         read(copy)
 
 

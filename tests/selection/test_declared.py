@@ -78,7 +78,7 @@ def test_I12_no_compiled_file_sets_what_its_method_does_not_declare(tmp_path_fac
     if name in {parameter.key for parameter in specs()[method].declared}:
         return
     file = made(tmp_path_factory.mktemp("compiled"), method, parameters={name: value})
-    with pytest.raises(InputError, match="which a compiled .* may not") as caught:
+    with pytest.raises(InputError, match=r"which a compiled .* may not") as caught:
         read_file(file)
     assert repr(name) in str(caught.value)
 

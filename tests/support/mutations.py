@@ -93,6 +93,6 @@ def taken_or_refused(read: Callable[[], object]) -> str | None:
         said = str(error)
         said.encode("utf-8")
         assert said
-        assert len(said) < 3000, said[:300]
+        assert len(said) < 20_000, said[:300]
         return said
     return None

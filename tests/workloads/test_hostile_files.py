@@ -21,9 +21,9 @@ from programs.workloads.manifest import read_manifest
 from programs.workloads.own import load_own
 from programs.workloads.qasper import load_qasper
 from programs.workloads.qasper_original import load_qasper_original
-from tests.support.runs import make_evaluation
 from tests.support.examples import fuzzed
 from tests.support.mutations import hostile, taken_or_refused, written
+from tests.support.runs import make_evaluation
 from tests.workloads.files import write, write_rows
 
 QUESTION = {"_id": "r1", "input": "Who mends the nets?", "answers": ["Ida Holm", "Ida"], "question_type": "bridge"}
@@ -132,7 +132,7 @@ def test_rows_of_other_formats_may_say_more_but_not_one_of_our_fields_mistyped(t
     assert list(load_longbench(write_rows(tmp_path / "a.jsonl", more)))
     mistyped = {**LONGBENCH, "suporting_titles": LONGBENCH["supporting_titles"]}
     del mistyped["supporting_titles"]
-    with pytest.raises(InputError, match="line 1: .*did you mean 'supporting_titles'"):
+    with pytest.raises(InputError, match=r"line 1: .*did you mean 'supporting_titles'"):
         list(load_longbench(write_rows(tmp_path / "b.jsonl", mistyped)))
 
 
