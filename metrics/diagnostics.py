@@ -103,7 +103,7 @@ def _agrees_with_verdict(record: QueryRecord) -> bool:
     verdicts = list(record.committed(StateField.VERDICT).values())
     if not verdicts or not isinstance(verdicts[-1], Mapping):
         return True
-    return bool(verdicts[-1]["label"] == VERDICT_OF[record.action])
+    return bool(verdicts[-1].get("label") == VERDICT_OF[record.action])
 
 
 def _is_committed(record: QueryRecord, ids: list[str]) -> bool:

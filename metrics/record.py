@@ -7,11 +7,15 @@ ledger's calls are these same types; nothing is translated in between. `programs
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 RECORD_VERSION: Literal[1] = 1
+MOST = 10**15
+"""More than any run counts or takes, and few enough that sums stay exact and finite."""
+Count = Annotated[int, Field(ge=0, le=MOST)]
+Amount = Annotated[float, Field(ge=0, le=MOST)]
 
 
 class Role(StrEnum):
@@ -173,14 +177,14 @@ class Call(BaseModel):
     role: str
     phase: Phase
     model: str
-    parameters: int | None = None
-    prompt_tokens: int
-    completion_tokens: int
-    seconds: float
+    parameters: Count | None = None
+    prompt_tokens: Count
+    completion_tokens: Count
+    seconds: Amount
     finish_reason: str
     truncated: bool
     prompt_hash: str
-    transport_retries: int = 0
+    transport_retries: Count = 0
     error: str | None = None
     mean_logprob: float | None = Field(
         None, description="mean log-probability of the tokens that were generated, where the engine tells"
@@ -195,16 +199,16 @@ class Call(BaseModel):
 class Tokens(BaseModel):
     """LLM tokens by phase."""
 
-    reader: int
-    aux: int
-    index: int
+    reader: Count
+    aux: Count
+    index: Count
 
 
 class ReaderEquivalentTokens(BaseModel):
     """RET with the paper's weight, and with the parameter ratios of the models that ran where they are known."""
 
-    paper: float
-    parameters: float | None
+    paper: Amount
+    parameters: Amount | None
 
 
 class Latency(BaseModel):
@@ -213,17 +217,17 @@ class Latency(BaseModel):
     What a cache of vectors spared is told apart, so that methods can be compared as if each had run on its own.
     """
 
-    index: float
-    online: float
-    spared_index: float = 0.0
-    spared_online: float = 0.0
+    index: Amount
+    online: Amount
+    spared_index: Amount = 0.0
+    spared_online: Amount = 0.0
 
 
 class MemoryUse(BaseModel):
     """Permitted reads of global memory, and those that returned something."""
 
-    reads: int
-    hits: int
+    reads: Count
+    hits: Count
 
 
 class Refusal(BaseModel):
@@ -273,13 +277,13 @@ class QueryRecord(BaseModel):
     query_id: str
     workload: str
     method: str
-    position: int
+    position: Count
     question: str
     answer: str
     status: Literal["completed", "incomplete"]
     support: Support | None = Field(None, description="None where nothing was answered, or nothing can judge it")
     action: Action | None
-    cycles: int
+    cycles: Count
     states: list[Commit]
     considered: list[Considered] = Field(
         default_factory=list, description="what roles had before them; none where a method or an older run says none"
@@ -287,16 +291,20 @@ class QueryRecord(BaseModel):
     evidence: list[EvidenceRecord]
     rejections: list[Rejection]
     error: str | None = Field(None, description="the fault that ended an incomplete query, where it was no rejection")
-    parse_failures: int = Field(0, description="completions that could not be read as what was asked for")
+    parse_failures: Count = Field(0, description="completions that could not be read as what was asked for")
     calls: list[Call]
     tokens: Tokens
-    encoder_tokens: int
+    encoder_tokens: Count
     ret: ReaderEquivalentTokens
     latency: Latency
     memory: MemoryUse
     refusals: list[Refusal] = Field(default_factory=list, description="what roles asked of memory and may not")
     settings: str = Field(description="digest of the settings that it ran with")
     manifest: str | None = Field(None, description="digest of the manifest of the run that it belongs to")
+    check: str | None = Field(
+        None,
+        description="sha256 of the line without this field, which is its last; a line of an older version has none",
+    )
 
     @property
     def is_complete(self) -> bool:

@@ -12,16 +12,18 @@ from programs.errors import InputError
 from programs.methods.registry import spec
 from programs.selection.compiled import READER, read_compiled
 from programs.selection.configured import ConfiguredMethod
+from programs.selection.declared import check_names, check_values
 from programs.settings import Settings, load_settings
 
-MODELS = ("reader", "auxiliary")
-"""Branches of the settings that name models and where they run, which are no choice of a search."""
+MODELS = ("reader", "auxiliary", "cross_encoder", "encoder.engine", "encoder.model")
+"""Settings that name models and where they run, which are no choice of a search: a compiled file says by which models
+it was chosen, and may name none to run."""
 
 
 def open_start(request: SearchRequest) -> ConfiguredMethod:
     """Settle what the search starts from: preset, then the start's parameters, then --set; memory is per query."""
     spec(request.method).load()
-    compiled = read_compiled(request.start, request.method) if request.start else None
+    compiled = read_compiled(request.start, request.method, request.preset) if request.start else None
     chosen = compiled.overrides if compiled else []
     always = ["memory.keep_global=false", f"lifecycle.answer={'true' if request.reader else 'false'}"]
     settings = load_settings(request.preset, [*chosen, *request.overrides, *always])
@@ -44,7 +46,14 @@ def check_out(request: SearchRequest) -> None:
 
 
 def fixed_settings(request: SearchRequest, settings: Settings) -> dict[str, Any]:
-    """Give what --set says of the method, which a compiled file must say too; where models run is no part of it."""
-    keys = [override.partition("=")[0].strip().split(".") for override in request.overrides]
+    """Give what --set says of the method, which a compiled file must say too, so it must be what one may say."""
+    keys = [override.partition("=")[0].strip() for override in request.overrides]
+    said = [key for key in keys if not f"{key}.".startswith(tuple(f"{name}." for name in MODELS))]
     tree = settings.model_dump(mode="json")
-    return {".".join(key): reduce(getitem, key, tree) for key in keys if key[0] not in MODELS}
+    try:
+        check_names(request.method, said)
+        fixed = {key: reduce(getitem, key.split("."), tree) for key in said}
+        check_values(request.method, fixed, load_settings(request.preset))
+    except InputError as error:
+        raise InputError(f"what the search would write {error}") from error
+    return fixed

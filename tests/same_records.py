@@ -3,7 +3,7 @@
     python -m tests.same_records BEFORE AFTER [--without FIELD ...]
 
 `BEFORE` and `AFTER` are folders of runs. What a record says of time (`latency`, a call's `seconds`) and of its run
-(`manifest`) is left out. A field that one side lacks counts as that field's default only if `--without` names it.
+(`manifest`, `check`) is left out. A field that one side lacks counts as that field's default only if `--without` names it.
 Exits 1 and names the first difference of each kind where there is one.
 """
 
@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-TIMES = {"latency", "seconds", "manifest"}
+TIMES = {"latency", "seconds", "manifest", "check"}
 
 
 def rows(run: Path) -> dict[tuple[str, str], dict[str, Any]]:

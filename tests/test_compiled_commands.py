@@ -44,10 +44,10 @@ def ships(monkeypatch, tmp_path):
 
 def test_what_ships_is_used_without_being_asked_for_and_one_line_says_so(ships, development, capsys, monkeypatch):
     monkeypatch.setattr(command.err, "_width", 40)
-    file = ships(compiled_on(development, parameters={"vanilla.k": 3, "lifecycle.cycles": 3}))
+    file = ships(compiled_on(development, parameters={"vanilla.k": 3, "tam.overlap_tokens": 7}))
     chosen = configure("vanilla", "tiny", ["vanilla.k=5"], None)
     assert chosen.file == file == shipped("tiny", "vanilla")
-    assert chosen.settings.lifecycle.cycles == 3
+    assert chosen.settings.tam.overlap_tokens == 7
     assert chosen.settings.of(VanillaSettings).k == 5  # --set has the last word
     assert chosen.compiled == read_compiled(file, "vanilla")
     say([chosen])

@@ -85,6 +85,8 @@ def test_resume_goes_on_and_asks_nothing_twice(scripted, questions, tmp_path):
     records = tmp_path / "a/records.jsonl"
     whole = records.read_bytes()
     records.write_bytes(b"".join(whole.splitlines(keepends=True)[:2]))
+    assert "not the records that summary.json was made from" in evaluate(*arguments, "--resume").stderr
+    (tmp_path / "a/summary.json").unlink()
     assert evaluate(*arguments, "--resume").exit_code == 0
     assert scripted[-1].reader.engine.requests == []  # the journal still had what the lost records were made of
     assert records.read_bytes().count(b"\n") == 4

@@ -18,6 +18,7 @@ from programs.runner.folder import RunFolder
 from programs.selection.configured import ConfiguredMethod
 from programs.workloads.query import Example, GoldPassage
 from programs.workloads.registry import Workload
+from tests.support.records import sealed_row
 from tests.support.runs import ASKS_MODELS, make_workload, scripted_runtime
 from tests.support.worlds import small_settings
 
@@ -162,7 +163,7 @@ def test_a_run_that_was_changed_is_said_clearly(runs, tmp_path, change, said):
     for name in ("manifest.json", "references.jsonl"):
         (tmp_path / name).write_bytes((runs[0] / name).read_bytes())
     rows = [json.loads(line) for line in (runs[0] / "records.jsonl").read_text(encoding="utf-8").splitlines()]
-    (tmp_path / "records.jsonl").write_text("".join(json.dumps(row) + "\n" for row in change(rows)), encoding="utf-8")
+    (tmp_path / "records.jsonl").write_bytes(b"".join(map(sealed_row, change(rows))))
     result = funnel(tmp_path)
     assert result.exit_code == 2, result.output
     assert said in result.stderr

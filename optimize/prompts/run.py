@@ -65,6 +65,7 @@ def run_search(request: PromptRequest, open_models: Callable[[Settings], Runtime
     """Do what was asked for."""
     check_options(request)
     start = open_start(request)
+    fixed = fixed_settings(request, start.settings)
     search = Search(
         request.optimizer,
         request.metric,
@@ -88,7 +89,7 @@ def run_search(request: PromptRequest, open_models: Callable[[Settings], Runtime
             if opened is not None:
                 opened.close()
     write_candidates(request.folder, start, found)
-    write_compiled(request.out, compiled_prompts(start, development, found, fixed_settings(request, start.settings)))
+    write_compiled(request.out, compiled_prompts(start, development, found, fixed))
     show_found(found, request.out)
     return found
 

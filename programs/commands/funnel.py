@@ -6,11 +6,14 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from pydantic import ValidationError
+
 from metrics.funnel import Funnel
 from metrics.stages import RECALLS, Rule
 from programs.atomic import replacing
 from programs.commands.terminal import err, out, say
 from programs.errors import InputError
+from programs.json_file import faults
 from programs.progress import report
 from programs.report.bars import bars
 from programs.report.funnel_tables import funnel_tables
@@ -79,7 +82,7 @@ def count(run: RunFolder, methods: Sequence[str] | None, rule: Rule) -> list[Fun
     """Count a run's records in one pass, a funnel for each method in the manifest's order."""
     questions, entries = run.manifest.questions, run.manifest.methods
     funnels = {entry.name: Funnel(entry.name, questions.workload, rule) for entry in entries}
-    silent = {entry.name for entry in entries if not entry.settings["lifecycle"]["answer"]}
+    silent = {entry.name for entry in entries if not entry.answers}
     total = len(questions.queries) * len(entries)
     for done, (record, reference) in enumerate(pairs(run)):
         if done % EVERY == 0:
@@ -92,7 +95,8 @@ def count(run: RunFolder, methods: Sequence[str] | None, rule: Rule) -> list[Fun
             funnels[method].add(record, unanswered if method in silent else reference)
         except ValueError as error:
             where = f"{run.path}: {method} on {record.query_id!r}"
-            raise InputError(f"{where}: {error}; the file was changed") from error
+            what = faults(error) if isinstance(error, ValidationError) else error
+            raise InputError(f"{where}: {what}; the file was changed") from error
     report(f"records of {run.name}", total, total)
     counted = [funnel for name, funnel in funnels.items() if not methods or name in methods]
     warn_of_missing(run, {name: len(funnel) for name, funnel in funnels.items()}, methods)

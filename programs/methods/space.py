@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeGuard
 
 from programs.errors import InputError
 
@@ -66,6 +66,10 @@ class Parameter:
         """Give the first and the last value that may be drawn."""
         raise NotImplementedError
 
+    def admits(self, value: Any) -> bool:
+        """Tell whether a setting has a value from here. Between two numbers to draw from, any other may be meant."""
+        raise NotImplementedError
+
     def _with_room(self, value: Any) -> Self:
         return self
 
@@ -83,6 +87,13 @@ class OneOf(Parameter):
     def ends(self) -> tuple[Drawn, Drawn]:
         """Give the first and the last."""
         return self.values[0], self.values[-1]
+
+    def admits(self, value: Any) -> bool:
+        """Take what is listed, and numbers between the listed ones."""
+        numbers = [each for each in self.values if is_number(each)]
+        if not is_number(value) or not numbers:
+            return any(value is each or (value == each and type(value) is type(each)) for each in self.values)
+        return min(numbers) <= value <= max(numbers)
 
     def _with_room(self, value: Any) -> Self:
         return self if value in self.values else replace(self, values=(*self.values, value))
@@ -103,6 +114,10 @@ class Range(Parameter):
     def ends(self) -> tuple[Drawn, Drawn]:
         """Give the bounds."""
         return self.low, self.high
+
+    def admits(self, value: Any) -> bool:
+        """Take the numbers between the bounds."""
+        return is_number(value) and self.low <= value <= self.high
 
     def _with_room(self, value: Any) -> Self:
         return replace(self, low=min(self.low, value), high=max(self.high, value))
@@ -174,6 +189,11 @@ class Filling(Range):
         shortest, longest = self.lengths
         return {"low": self._count(self.low, longest), "high": self._count(self.high, shortest), "step": 1}
 
+    def admits(self, value: Any) -> bool:
+        """Take the numbers of records that some length of theirs gives."""
+        counts = self.described()
+        return is_number(value) and counts["low"] <= value <= counts["high"]
+
     def _count(self, part: float, tokens: int) -> int:
         return max(1, round(part * self.budget / tokens))
 
@@ -188,7 +208,12 @@ class Space:
     @classmethod
     def fit(cls, parameters: Sequence[Parameter], settings: Settings) -> Space:
         """Keep what matters under these settings, with room for what they say."""
-        fitted = [parameter.fitted(settings) for parameter in parameters if parameter.when(settings)]
+        return cls.around([parameter for parameter in parameters if parameter.when(settings)], settings)
+
+    @classmethod
+    def around(cls, parameters: Sequence[Parameter], settings: Settings) -> Space:
+        """Give all of them room for what these settings say."""
+        fitted = [parameter.fitted(settings) for parameter in parameters]
         lengths = {p.key: [v for v in p.values if isinstance(v, int)] for p in fitted if isinstance(p, OneOf)}
 
         def told(parameter: Parameter) -> Parameter:
@@ -239,6 +264,11 @@ class Space:
         return {parameter.key: parameter.described() for parameter in self.parameters}
 
 
+def is_number(value: Any) -> TypeGuard[int | float]:
+    """Tell numbers from the truth values that Python counts among them."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
 def value_at(settings: Settings, key: str) -> Any:
     """Give a setting by its dotted name; an entry that a table of settings lacks counts 0, as a weight would."""
     value: Any = settings
@@ -250,6 +280,16 @@ def value_at(settings: Settings, key: str) -> Any:
         else:
             raise InputError(f"there is no setting {key!r}")
     return value
+
+
+SHARED: tuple[Parameter, ...] = (
+    Whole("lifecycle.reader_budget", 1, 32_768),
+    Whole("lifecycle.reader_tokens", 1, 4_096),
+    Whole("tam.region_tokens", 8, 8_192),
+    Whole("tam.overlap_tokens", 0, 4_096),
+    OneOf("tam.boundaries", ("tokens", "sentences")),
+)
+"""What a comparison gives all methods alike: how much is read and written, and how sources are cut."""
 
 
 def segmentation(index_calls: bool | Callable[[Settings], bool] = False) -> tuple[Parameter, ...]:

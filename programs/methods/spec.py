@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from programs.errors import InputError
 from programs.frozen import Frozen
-from programs.methods.space import Parameter
+from programs.methods.space import SHARED, Parameter
 
 if TYPE_CHECKING:
     from programs.methods.base import Program
@@ -31,7 +31,9 @@ class MethodSpec:
     settings: type[Frozen] | None = None
     """Its branch of the settings tree, which is called like the method, with underscores."""
     space: tuple[Parameter, ...] = ()
-    """What a search may vary, and all that a compiled program may set."""
+    """What a search may vary."""
+    fixed: tuple[Parameter, ...] = ()
+    """What a search does not vary and may be told to keep at a value. No model, address or path is ever among these."""
     needs: Mapping[str, str] = field(default_factory=dict)
     """Libraries that are not installed unless asked for, and the pip requirement that brings each."""
     place: int = LAST
@@ -43,6 +45,11 @@ class MethodSpec:
     def branch(self) -> str:
         """The key of its settings."""
         return self.name.replace("-", "_")
+
+    @property
+    def declared(self) -> tuple[Parameter, ...]:
+        """All that a compiled program may set."""
+        return (*SHARED, *self.space, *self.fixed)
 
     def load(self) -> type[Program]:
         """Import the program. A library that is missing is an `InputError` that says how to get it."""

@@ -45,8 +45,7 @@ def warn_of_budgets(folders: Sequence[RunFolder]) -> None:
     """Say where methods of different runs had different evidence budgets; within one run they can't."""
     budgets: dict[int | None, str] = {}
     for folder in folders:
-        lifecycle = folder.manifest.methods[0].settings.get("lifecycle", {})
-        budgets.setdefault(lifecycle.get("reader_budget"), folder.name)
+        budgets.setdefault(folder.manifest.methods[0].reader_budget, folder.name)
     if len(budgets) > 1:
         told = ", ".join(f"{name} {budget}" for budget, name in budgets.items())
         warnings.warn(f"the runs have different evidence budgets in tokens: {told}", stacklevel=3)

@@ -5,18 +5,32 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from pydantic import ValidationError
 
 from metrics.metric import METRICS
 from metrics.record import QueryRecord, Reference
 from metrics.scores import ScoreTable, collect_tables
 from programs.errors import InputError
+from programs.json_file import faults
 from programs.runner.folder import RunFolder
 
 
 def score_tables(run: RunFolder) -> list[ScoreTable]:
     """Score a run in one pass, a table for each method in the manifest's order."""
     workload = run.manifest.questions.workload
-    tables = {table.method: table for table in collect_tables(workload, pairs(run))}
+    under_way = ""
+
+    def told() -> Iterator[tuple[QueryRecord, Reference]]:
+        nonlocal under_way
+        for record, reference in pairs(run):
+            under_way = f"{record.method} on {record.query_id!r}"
+            yield record, reference
+
+    try:
+        tables = {table.method: table for table in collect_tables(workload, told())}
+    except ValueError as error:  # what a record commits has no fixed shape before it is looked at
+        what = faults(error) if isinstance(error, ValidationError) else error
+        raise InputError(f"{run.path}: {under_way}: {what}; the file was changed") from error
     return [_without_answers(run, tables[entry.name]) for entry in run.manifest.methods if entry.name in tables]
 
 
@@ -38,7 +52,7 @@ def pairs(run: RunFolder) -> Iterator[tuple[QueryRecord, Reference]]:
 def _without_answers(run: RunFolder, table: ScoreTable) -> ScoreTable:
     """Leave out the scores of answers that nobody was asked for."""
     entry = next(entry for entry in run.manifest.methods if entry.name == table.method)
-    if not entry.settings["lifecycle"]["answer"]:
+    if not entry.answers:
         for name, metric in METRICS.items():
             if metric.group == "answer" or name == "reached_reader":
                 table.values[name] = np.full(len(table), np.nan)

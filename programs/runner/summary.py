@@ -8,7 +8,7 @@ from typing import Any
 from metrics.metric import METRICS
 from metrics.scores import ScoreTable
 from metrics.significance import intervals
-from programs.runner.folder import RunFolder
+from programs.runner.folder import RECORDS, REFERENCES, RunFolder
 from programs.runner.scoring import score_tables
 
 VERSION = 1
@@ -24,6 +24,7 @@ def summarise(run: RunFolder) -> dict[str, Any]:
         "workload": questions.workload,
         "split": questions.split,
         "queries": len(questions.queries),
+        "sha256": {name: run.sha256(name) for name in (REFERENCES, RECORDS)},
         "methods": {table.method: _method(table, len(questions.queries)) for table in score_tables(run)},
     }
 

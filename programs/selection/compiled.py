@@ -7,24 +7,44 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import dspy
-from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError
 
 from programs.atomic import replacing
 from programs.errors import InputError
 from programs.frozen import Frozen
+from programs.json_file import faults, read_whole
 from programs.methods.base import Program
 from programs.models.identity import ModelIdentity, model_identities, named_models
-from programs.settings import Settings, preset_names
+from programs.selection.declared import check_names, check_values
+from programs.settings import Settings, load_settings, preset_names
 from programs.workloads.hashes import SeenHashes
 
 READER = "reader."
 """How the names of the shared reader's predictors begin."""
+LARGEST = 32 * 2**20
+"""Bytes of a compiled file: prompts, and hashes of what a selection on a large corpus saw."""
+LONGEST = 100_000
+"""Characters of an instruction."""
+
+
+def _plain(value: Any) -> Any:
+    """A group of settings is no value: each of them is set by its own name."""
+    if not isinstance(value, bool | int | float | str | None) or (
+        isinstance(value, float) and not math.isfinite(value)
+    ):
+        raise ValueError("a number, a text, true, false or null was expected")
+    return value
+
+
+Value = Annotated[Any, AfterValidator(_plain)]
+"""What a setting may be set to."""
 
 
 class CompiledPart(Frozen):
@@ -103,7 +123,7 @@ class Choice(CompiledPart):
 class Prompt(CompiledPart):
     """What was chosen for one predictor."""
 
-    instructions: str = Field(min_length=1)
+    instructions: str = Field(min_length=1, max_length=LONGEST)
     demos: tuple[dict[str, Any], ...] = Field((), description="worked examples, each with all fields of the signature")
 
 
@@ -113,7 +133,7 @@ class Compiled(CompiledPart):
     version: Literal[1] = 1
     method: str
     preset: str
-    parameters: dict[str, Any] = Field({}, description="settings by dotted key")
+    parameters: dict[str, Value] = Field({}, description="settings by dotted key, of those that the method declares")
     prompts: dict[str, Prompt] = Field({}, description="by the predictor's name in the program")
     choice: Choice | None = Field(None, description="how it was chosen; a file written by hand has none")
 
@@ -141,24 +161,26 @@ class Compiled(CompiledPart):
         for name, prompt in prompts.items():
             predictor = predictors[name]
             predictor.signature = predictor.signature.with_instructions(prompt.instructions)
-            predictor.demos = [_demo(predictor.signature, demo) for demo in prompt.demos]
+            predictor.demos = [self._demo(name, predictor.signature, demo) for demo in prompt.demos]
+
+    def _demo(self, name: str, signature: Any, demo: dict[str, Any]) -> dspy.Example:
+        """Read a worked example's values as the types of the signature's fields."""
+        fields = signature.fields
+        try:
+            values = {
+                key: TypeAdapter(fields[key].annotation).validate_python(value)
+                for key, value in demo.items()
+                if key in fields
+            }
+        except ValidationError as error:
+            raise InputError(f"the compiled {self.method}: a worked example of {name}: {faults(error)}") from error
+        return dspy.Example(**values)
 
 
 def _others(chosen: Sequence[ModelIdentity], models: Sequence[ModelIdentity]) -> list[str]:
     parts = {entry.part: entry for entry in chosen}
     pairs = [(entry, parts.get(entry.part)) for entry in models]
     return [f"{entry}, not {other}" for entry, other in pairs if other is None or not entry.may_be(other)]
-
-
-def _demo(signature: Any, demo: dict[str, Any]) -> dspy.Example:
-    """Read a worked example's values as the types of the signature's fields."""
-    fields = signature.fields
-    values = {
-        name: TypeAdapter(fields[name].annotation).validate_python(value)
-        for name, value in demo.items()
-        if name in fields
-    }
-    return dspy.Example(**values)
 
 
 class CompiledFile(NamedTuple):
@@ -168,23 +190,36 @@ class CompiledFile(NamedTuple):
     sha256: str
 
 
-def read_file(path: Path) -> CompiledFile:
-    """Read a compiled file."""
+def read_file(path: Path, preset: str | None = None) -> CompiledFile:
+    """Read a compiled file and check that it sets nothing but what its method declares.
+
+    `preset` is the one that it is to run with, where that is known: a file of the user's may have values of its own.
+    """
+    data = read_whole(path, "name a compiled file, or none", LARGEST)
     try:
-        data = path.read_bytes()
-        return CompiledFile(Compiled.model_validate_json(data), hashlib.sha256(data).hexdigest())
-    except OSError as error:
-        raise InputError(f"{path}: can't be read ({error.strerror}); name a compiled file, or none") from error
+        compiled = Compiled.model_validate_json(data)
+        check_names(compiled.method, compiled.parameters)
+        start = _preset(compiled, preset)
+        if start is not None:
+            check_values(compiled.method, compiled.parameters, start)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise InputError(f"{path}: not a compiled program: {where}: {first['msg']}") from error
+        raise InputError(f"{path}: not a compiled program: {faults(error)}") from error
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
+    return CompiledFile(compiled, hashlib.sha256(data).hexdigest())
 
 
-def read_compiled(path: Path, method: str) -> Compiled:
+def _preset(compiled: Compiled, preset: str | None) -> Settings | None:
+    """Load the preset that a program is compiled for, as far as it is known which one is meant."""
+    if preset is not None and Path(preset).stem == compiled.preset:
+        return load_settings(preset)
+    return load_settings(compiled.preset) if compiled.preset in preset_names() else None
+
+
+def read_compiled(path: Path, method: str, preset: str | None = None) -> Compiled:
     """Read a compiled file, or the one of a method in a folder of them."""
     file = path / f"{method}.json" if path.is_dir() else path
-    compiled = read_file(file).compiled
+    compiled = read_file(file, preset).compiled
     if compiled.method != method:
         raise InputError(f"{file}: compiled for {compiled.method}, not for {method}; name that method, or another file")
     return compiled

@@ -59,7 +59,7 @@ def configure(
     file = shipped(preset, method) if compiled is None else compiled
     if file is None or file == NONE:
         return ConfiguredMethod(method, load_settings(preset, overrides))
-    program = read_compiled(file, method)
+    program = read_compiled(file, method, preset)
     settings = load_settings(preset, [*program.overrides, *overrides])
     others = program.choice.unlike(settings) if program.choice else []
     if compiled is not None:

@@ -7,6 +7,7 @@ by hand is noticed even where its digest was put right. It holds no time, so the
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Iterable, Mapping
 from functools import reduce
 from pathlib import Path
@@ -16,6 +17,7 @@ from pydantic import Field, ValidationError
 
 from programs.content_key import content_key
 from programs.errors import InputError
+from programs.json_file import faults, read_whole, shortened
 from programs.models.identity import ModelIdentity
 from programs.selection.compiled import Choice, Compiled, CompiledFile, CompiledPart, read_file, write_sorted
 from programs.workloads.hashes import SeenHashes
@@ -81,19 +83,18 @@ def write_lock(folder: Path, lock: Lock) -> None:
 def read_lock(folder: Path) -> tuple[Lock, dict[str, CompiledFile]]:
     """Read a lock and its programs, and refuse either where it is not what was locked."""
     path = folder / LOCK
+    remedy = f"lock the folder again: python -m optimize.lock {folder}"
+    if not os.path.exists(path):
+        raise InputError(f"{folder}: not locked; lock it first: python -m optimize.lock {folder}")
     try:
-        lock = Lock.model_validate_json(path.read_bytes())
-    except FileNotFoundError as error:
-        raise InputError(f"{folder}: not locked; lock it first: python -m optimize.lock {folder}") from error
-    except OSError as error:
-        raise InputError(f"{path}: can't be read ({error.strerror})") from error
+        lock = Lock.model_validate_json(read_whole(path, remedy))
     except ValidationError as error:
-        raise InputError(f"{path}: not a lock; lock the folder again: python -m optimize.lock {folder}") from error
+        raise InputError(f"{path}: not a lock ({faults(error)}); {remedy}") from error
     changed = [name for name, sha256 in lock.files.items() if _sha256(folder, name) != sha256]
     if changed:
         raise InputError(
-            f"{folder}: {', '.join(changed)} changed since it was locked; put back what was locked, or lock the folder "
-            f"again: python -m optimize.lock {folder}"
+            f"{folder}: {shortened(', '.join(changed))} changed since it was locked; put back what was locked, or "
+            f"lock the folder again: python -m optimize.lock {folder}"
         )
     programs = read_programs(folder, lock.files)
     if freeze(folder, programs, lock.unequal) != lock:
@@ -115,7 +116,7 @@ def _named(path: Path) -> CompiledFile:
 def _sha256(folder: Path, name: str) -> str | None:
     path = folder / name
     is_here = path.name == name and path.is_file()
-    return hashlib.sha256(path.read_bytes()).hexdigest() if is_here else None
+    return hashlib.sha256(read_whole(path, "lock the folder again")).hexdigest() if is_here else None
 
 
 def _choice(path: Path, compiled: Compiled) -> Choice:

@@ -46,7 +46,9 @@ def _nfkc(text: str) -> str:
 def _in_order(value: Any) -> Any:
     if isinstance(value, str):
         value = value.split()
-    return tuple(sorted(value)) if isinstance(value, list | tuple | set | frozenset) else value
+    if isinstance(value, list | tuple | set | frozenset) and all(isinstance(each, str) for each in value):
+        return tuple(sorted(value))
+    return value
 
 
 Hashes = Annotated[

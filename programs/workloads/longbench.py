@@ -16,6 +16,9 @@ from programs.documents.collection import Collection, Source
 from programs.workloads.query import Example, GoldPassage, Query, Reference
 from programs.workloads.rows import Line, NonBlank, QuestionRow, read_rows, said_of
 
+UNREAD = frozenset({"length", "dataset", "language", "all_classes"})
+"""What LongBench's own rows say beside what is read."""
+
 CONTEXT_ID = "context"
 """The source id of a row's context."""
 

@@ -7,6 +7,7 @@ a `LockedManifest` is not one.
 from __future__ import annotations
 
 import json
+import os
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -16,6 +17,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from programs.content_key import content_key
 from programs.errors import InputError
 from programs.frozen import Frozen
+from programs.json_file import faults, read_whole
 from programs.models.identity import ModelIdentity
 
 VERSION: Literal[1] = 1
@@ -53,6 +55,23 @@ class MethodEntry(Frozen):
     settings_digest: str
     compiled: str | None = Field(None, description="sha256 of the compiled program, where one was loaded")
 
+    @property
+    def reader_budget(self) -> int | None:
+        """How much evidence was read at most, in tokens; None where the file does not say."""
+        found = self._lifecycle.get("reader_budget")
+        return found if isinstance(found, int) else None
+
+    @property
+    def answers(self) -> bool:
+        """Whether the reader was asked."""
+        return self._lifecycle.get("answer") is not False
+
+    @property
+    def _lifecycle(self) -> dict[str, Any]:
+        """Settings of an older version may lack some, and a file may hold anything."""
+        found = self.settings.get("lifecycle")
+        return found if isinstance(found, dict) else {}
+
 
 class SelectionEntry(Frozen):
     """The locked selection that compiled programs are of."""
@@ -75,7 +94,7 @@ class Manifest(Frozen):
     version: Literal[1] = VERSION
     questions: QuestionSet
     preset: str
-    methods: tuple[MethodEntry, ...]
+    methods: tuple[MethodEntry, ...] = Field(min_length=1)
     models: tuple[ModelIdentity, ...]
     selection: SelectionEntry | None = Field(None, description="where compiled programs answer an eval split")
     packages: dict[str, str]
@@ -118,16 +137,12 @@ def manifest_type(split: Literal["dev", "eval"]) -> type[DevManifest] | type[Loc
 
 def read_manifest(path: Path) -> AnyManifest:
     """Read a manifest.json."""
+    if not os.path.exists(path):
+        raise InputError(f"{path.parent}: no manifest.json, so no run; name a folder that `eval --out` wrote")
     try:
-        return _READ.validate_json(path.read_bytes())
-    except (FileNotFoundError, NotADirectoryError) as error:
-        raise InputError(
-            f"{path.parent}: no manifest.json, so no run; name a folder that `eval --out` wrote"
-        ) from error
+        return _READ.validate_json(read_whole(path, "name a folder that `eval --out` wrote"))
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise InputError(f"{path}: not a run's manifest: {where}: {first['msg']}") from error
+        raise InputError(f"{path}: not a run's manifest: {faults(error)}") from error
 
 
 def differences(ours: Manifest, theirs: Manifest) -> list[str]:

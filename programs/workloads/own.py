@@ -8,22 +8,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
+from typing import ClassVar
 
 from pydantic import AliasChoices, Field, model_validator
 
 from programs.documents.collection import Collection
 from programs.documents.text import READERS, load_documents
-from programs.workloads.longbench import context_collection, gold_passages
+from programs.workloads.longbench import UNREAD, context_collection, gold_passages
 from programs.workloads.query import Example, Query, Reference
-from programs.workloads.rows import Line, NonBlank, Row, read_rows, said_of
+from programs.workloads.rows import AnyAnswers, Line, NonBlank, Row, read_rows, said_of
 
 
 class OwnRow(Row):
     """A question and what it is asked of: a text, or files and folders by their paths from this file's folder."""
 
+    others: ClassVar[frozenset[str]] = UNREAD
     query_id: NonBlank | int | None = Field(None, validation_alias=AliasChoices("id", "_id"))
     question: str = Field(validation_alias=AliasChoices("question", "input"))
-    answers: list[str] = Field([], description="none, or only blank ones: the question is run and not scored")
+    answers: AnyAnswers = Field([], description="none, or only blank ones: the question is run and not scored")
     context: NonBlank | None = None
     documents: list[NonBlank] = Field(default_factory=list)
     supporting_titles: list[str] = Field(default_factory=list)

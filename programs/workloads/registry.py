@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from programs.errors import InputError
+from programs.workloads.clusters import with_clusters
 from programs.workloads.corpus import load_corpus
 from programs.workloads.docvqa import load_docvqa, load_docvqa_original, page_text_file
 from programs.workloads.longbench import load_longbench
@@ -151,7 +152,8 @@ def _own(request: _Request) -> Workload:
     if path is None:
         raise InputError("the workload 'own' needs a file of questions; name it with --questions")
     workload = request.take([path], load_own(path))
-    return replace(workload, files=(path, *document_files(path, request.limit)))
+    files = (path, *document_files(path, request.limit))
+    return replace(workload, files=files, examples=with_clusters(workload.examples))
 
 
 _OPENERS: Mapping[str, Callable[[_Request], Workload]] = {

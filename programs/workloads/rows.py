@@ -15,16 +15,37 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from io import BufferedIOBase
 from pathlib import Path
-from typing import Annotated, Any, Generic, NamedTuple, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, NamedTuple, NoReturn, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import (
+    AfterValidator,
+    AliasChoices,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+    model_validator,
+)
+from rapidfuzz import fuzz, process
 
 from programs.errors import InputError
+from programs.json_file import LARGEST, faults, shortened
 
 GZIP_MAGIC = b"\x1f\x8b"
 SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 STRICT = ConfigDict(frozen=True, extra="ignore", strict=True)
 """Fields that we don't read may be there or not; those that we do have the type that they should."""
+
+LONGEST = 32 * 2**20
+"""Bytes of a line. Longer text belongs into documents, which are not held as JSON."""
+MOST_PACKED = 2 * 2**30
+"""Bytes that a gzip file may unpack to: a few kilobytes can be made to unpack to any number."""
+MOST_ANSWERS = 1_000
+LONGEST_ANSWER = 20_000
+LONGEST_ID = 1_000
+ALIKE = 75
+"""How alike two names of fields are, of 100, for one to be taken for the other mistyped."""
 
 NonBlank = Annotated[str, StringConstraints(pattern=r"\S")]
 
@@ -35,7 +56,9 @@ def _one_says_something(answers: Sequence[str]) -> Sequence[str]:
     return answers
 
 
-Answers = Annotated[list[str], AfterValidator(_one_says_something)]
+Answer = Annotated[str, StringConstraints(max_length=LONGEST_ANSWER)]
+AnyAnswers = Annotated[list[Answer], Field(max_length=MOST_ANSWERS)]
+Answers = Annotated[AnyAnswers, AfterValidator(_one_says_something)]
 """Reference answers of which at least one is not blank: a query that nothing can answer would only lower the mean."""
 
 
@@ -43,6 +66,15 @@ class Row(BaseModel, ABC):
     """A line of a file."""
 
     model_config = STRICT
+    others: ClassVar[frozenset[str] | None] = None
+    """Fields that a row may have and that are not read; None allows all but those that are one of ours mistyped."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _no_field_is_mistyped(cls, row: Any) -> Any:
+        if isinstance(row, dict):
+            _check_fields(row, _fields(cls), cls.others)
+        return row
 
     @abstractmethod
     def key(self, number: int) -> str:
@@ -60,6 +92,26 @@ class QuestionRow(Row):
     def key(self, number: int) -> str:
         """Give the question's id."""
         return self.query_id
+
+
+def _fields(model: type[BaseModel]) -> frozenset[str]:
+    """Give the names that a row may have for what is read."""
+    names = set()
+    for name, field in model.model_fields.items():
+        alias = field.validation_alias
+        names |= {str(choice) for choice in alias.choices} if isinstance(alias, AliasChoices) else {str(alias or name)}
+    return frozenset(names)
+
+
+def _check_fields(row: dict[str, Any], known: frozenset[str], others: frozenset[str] | None) -> None:
+    """Refuse a field that is not known, or where any may be there, one that is like one of ours that is missing."""
+    strange = [name for name in row if name not in known and name not in (others or ())]
+    for name in strange:
+        meant = process.extractOne(name[:LONGEST_ID], known - row.keys(), scorer=fuzz.ratio, score_cutoff=ALIKE)
+        if meant is not None:
+            raise ValueError(f"there is no field {shortened(name)!r}; did you mean {meant[0]!r}?")
+        if others is not None:
+            raise ValueError(f"there is no field {shortened(name)!r}; there are {', '.join(sorted(known))}")
 
 
 RowT = TypeVar("RowT", bound=Row)
@@ -96,7 +148,8 @@ def read_rows(path: Path, model: type[RowT]) -> Iterator[Line[RowT]]:
 def read_json(path: Path, model: type[ModelT]) -> ModelT:
     """Read a file that is one JSON value."""
     _must_be_a_file(path)
-    return _checked(b"".join(line for _, line in _lines(path)), model, str(path))
+    data = b"".join(line for _, line in _lines(path, LARGEST, LARGEST))
+    return _checked(data, model, str(path))
 
 
 def _must_be_a_file(path: Path) -> None:
@@ -112,6 +165,8 @@ def _rows(path: Path, model: type[RowT]) -> Iterator[Line[RowT]]:
         where = f"{path}, line {number}"
         row = _checked(line, model, where)
         key = row.key(number)
+        if len(key) > LONGEST_ID:
+            raise InputError(f"{where}: the id has {len(key):,} characters; give it at most {LONGEST_ID:,}")
         if key in lines:
             raise InputError(f"{where}: id {key!r} is already on line {lines[key]}; ids must differ")
         lines[key] = number
@@ -120,12 +175,27 @@ def _rows(path: Path, model: type[RowT]) -> Iterator[Line[RowT]]:
         raise InputError(f"{path}: the file holds no rows; give it one JSON object a line")
 
 
-def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Number the lines from 1. A line ends at a line feed alone: other separators may stand inside a JSON string."""
-    number = 0
+def _lines(path: Path, longest: int = LONGEST, most: int | None = None) -> Iterator[tuple[int, bytes]]:
+    """Number the lines from 1. A line ends at a line feed alone: other separators may stand inside a JSON string.
+
+    No more is read, or unpacked, than a file of questions may hold.
+    """
+    number = total = 0
     try:
         with _opened(path) as file:
-            for number, line in enumerate(file, start=1):
+            if most is None and isinstance(file, gzip.GzipFile):
+                most = MOST_PACKED
+            while line := file.readline(longest + 1):
+                number, total = number + 1, total + len(line)
+                if len(line) > longest:
+                    raise InputError(
+                        f"{path}, line {number}: longer than {longest:,} bytes; give long texts as documents"
+                    )
+                if most is not None and total > most:
+                    raise InputError(
+                        f"{path}: holds more than {most:,} bytes, which no file of questions does; if this one does, "
+                        "unpack it, and give it in parts"
+                    )
                 yield number, line
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise InputError(f"{path}: the gzip data is damaged after line {number} ({error}); copy it again") from error
@@ -144,23 +214,27 @@ def _checked(data: bytes, model: type[ModelT], where: str) -> ModelT:
     try:
         value = _decoded(data)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{where}: not JSON in UTF-8: {error}") from error
+        raise InputError(f"{where}: not JSON in UTF-8: {shortened(str(error))}") from error
     try:
         return model.model_validate(value)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        field = ".".join(map(str, first["loc"])) or "the value"
-        raise InputError(f"{where}: {field}: {first['msg']}{_got(first['input'])}") from error
+        place = "" if first["loc"] else "the value: "
+        raise InputError(f"{where}: {place}{faults(error)}{_got(first['input'])}") from error
 
 
 def _decoded(data: bytes) -> Any:
     """Parse JSON. An escape can spell half a character; no record could be written with it, so it is refused here."""
-    value = json.loads(data.decode("utf-8-sig"))
+    value = json.loads(data.decode("utf-8-sig"), parse_constant=_no_number)
     if SURROGATE.search(data):
         json.dumps(value, ensure_ascii=False).encode("utf-8")
     return value
 
 
+def _no_number(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON; write null")
+
+
 def _got(value: Any) -> str:
-    """Show a wrong value, but not a whole row or context."""
-    return "" if isinstance(value, dict) else f" (got {str(value)[:80]!r})"
+    """Show a wrong value, but not a whole row or context, nor what may be nested without end."""
+    return "" if isinstance(value, dict | list) else f" (got {str(value)[:80]!r})"

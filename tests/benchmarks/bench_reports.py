@@ -17,6 +17,7 @@ from programs.runner.folder import reference_lines
 from programs.selection.configured import ConfiguredMethod
 from programs.workloads.query import Example, Query, Reference
 from programs.workloads.registry import Workload
+from tests.support.records import sealed_row
 from tests.support.runs import make_evaluation, scripted_runtime
 from tests.support.worlds import make_collection, small_settings
 
@@ -51,13 +52,13 @@ def make_run(folder: Path) -> None:
     (run / "references.jsonl").write_bytes(reference_lines(example.reference for example in examples))
     digest = json.loads((run / "manifest.json").read_text()) and manifest.digest
     draw = random.Random(0)
-    with (run / "records.jsonl").open("w", encoding="utf-8") as file:
+    with (run / "records.jsonl").open("wb") as file:
         for method in METHODS:
             for i in range(queries):
                 row = dict(draw.choice(patterns), query_id=f"q{i}", position=i, method=method, manifest=digest)
                 row["answer"] = draw.choice(["the answer 7", "another answer", "", f"dome {i}"])
                 row["latency"] = {"index": draw.random(), "online": draw.random() * 9}
-                file.write(json.dumps(row) + "\n")
+                file.write(sealed_row(row))
 
 
 def measured(*arguments: str) -> str:

@@ -23,14 +23,13 @@ SCRIPTED = [
     "reader.engine=scripted",
     "auxiliary.engine=scripted",
     "encoder.engine=hashed",
-    "encoder.relation_threshold=0.6",
-    "encoder.topic_threshold=0.4",
     "cross_encoder.engine=overlap",
     "tam.region_tokens=24",
     "tam.overlap_tokens=0",
-    "tam.abstraction=lead",
     "lifecycle.reader_budget=128",
 ]
+GRAPH = ["encoder.relation_threshold=0.6", "encoder.topic_threshold=0.4", "tam.abstraction=lead"]
+"""What only a method with a typed graph declares."""
 
 
 def write_longbench(folder: Path, task: str, questions: int, split: str = "dev", passages: int = 12) -> Path:
@@ -78,7 +77,7 @@ def request(folder: Path, **options: Any) -> ParameterRequest:
         "preset": "tiny",
         "out": folder / "out" / "compiled.json",
         "search": folder / "search",
-        "overrides": SCRIPTED,
+        "overrides": [*SCRIPTED, *(GRAPH if options.get("method") == "staterag" else [])],
         **options,
     }
     return ParameterRequest(**settled)

@@ -249,7 +249,7 @@ def test_a_search_killed_again_and_again_still_ends_the_same(unbroken):
         ({"limit": 5}, "other development questions"),
         ({"train": 0.5}, "other development questions"),
         ({"seed": 9}, "seed: 0, not 9"),
-        ({"overrides": [*SCRIPTED, "memory.similar_plans=1"]}, "other settings"),
+        ({"overrides": [*SCRIPTED, "lifecycle.reader_tokens=32"]}, "other settings"),
         ({"overrides": [*SCRIPTED, "vanilla_rerank.k=3"]}, "space"),
         ({"quality": "passage_recall"}, "quality: 'title_mention', not 'passage_recall'"),
         ({"cheap": True, "method": "vanilla-rerank", "cost": "tokens_reader"}, "cost: 'ret', not 'tokens_reader'"),

@@ -28,6 +28,7 @@ SPEC = MethodSpec(
         Real("graphrag.community_share", 0.0, 0.2, online=True),
         Real("graphrag.entity_share", 0.2, 0.8, online=True),
     ),
+    fixed=(OneOf("graphrag.search", ("local", "global")),),
     place=7,
     printed=4,
 )

@@ -62,6 +62,19 @@ SPEC = MethodSpec(
         OneOf("verifier.wants", ("targets", "query", "all", "query-first"), online=True, when=has_cross_encoder),
         Real("verifier.threshold", 0.05, 0.99, online=True, when=has_cross_encoder),
     ),
+    fixed=(
+        Real("encoder.relation_threshold", -1.0, 1.0),
+        Real("encoder.topic_threshold", -1.0, 1.0),
+        OneOf("tam.abstraction", ("model", "lead")),
+        OneOf("retriever.ranker", ("model", "cross-encoder", "embedding", "fusion")),
+        *(
+            Real(f"navigation.scorer.{scorer}", 0.0, 1.0)
+            for scorer in ("listwise", "cross-encoder", "likelihood", "embedding")
+        ),
+        Real("verifier.target_threshold", 0.0, 1.0),
+        Whole("memory.similar_plans", 0, 8),
+        Real("memory.plan_similarity", 0.0, 1.0),
+    ),
     place=0,
     printed=9,
 )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
+from metrics.record import MOST
+
 
 @dataclass(frozen=True)
 class Capabilities:
@@ -49,6 +51,9 @@ class Completion:
     mean_logprob: float | None = None
     """How sure the model was of what it wrote: the mean log-probability of its tokens, where the engine tells."""
 
+    def __post_init__(self) -> None:
+        _check_counts(self.prompt_tokens, self.completion_tokens)
+
 
 @dataclass(frozen=True)
 class Likelihood:
@@ -59,6 +64,15 @@ class Likelihood:
     completion_tokens: int = 0
     transport_retries: int = 0
     replayed: float = 0.0
+
+    def __post_init__(self) -> None:
+        _check_counts(self.prompt_tokens, self.completion_tokens)
+
+
+def _check_counts(*counts: int) -> None:
+    """Refuse what no model can have counted, before it is in a record that nobody could add up."""
+    if not all(0 <= count <= MOST for count in counts):
+        raise ValueError("a model's own count of tokens is below 0, or beyond all bounds")
 
 
 class Engine(Protocol):
