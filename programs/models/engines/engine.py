@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
+
+SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def well_formed(text: str) -> str:
+    """Put U+FFFD for each half of a character, as JSON can hold and no file or socket takes."""
+    return SURROGATE.sub("\ufffd", text)
 
 
 @dataclass(frozen=True)
@@ -15,11 +23,14 @@ class Capabilities:
     prompt_logprobs: bool
     """Gives log-probabilities of prompt tokens, which the likelihood scorer needs."""
     context_length: int
+    control_tokens: tuple[str, ...] = ()
+    """Texts that its tokenizer takes for tokens of their own, where it can tell; what they look like in general is
+    known without it (`plain_text`)."""
 
 
 @dataclass(frozen=True)
 class ChatMessage:
-    """One turn."""
+    """One turn. What is to be read as text in it has been broken up where it looks like a control token."""
 
     role: Literal["system", "user", "assistant"]
     content: str
@@ -37,7 +48,7 @@ class ChatRequest:
 
 @dataclass(frozen=True)
 class Completion:
-    """What came back, with the engine's own token counts."""
+    """What came back, with the engine's own token counts. Its text can be encoded, whoever made it and whenever."""
 
     text: str
     prompt_tokens: int
@@ -46,6 +57,9 @@ class Completion:
     transport_retries: int = 0
     replayed: float = 0.0
     """Seconds that the call took when it was made, where a journal answered instead."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", well_formed(self.text))
 
 
 @dataclass(frozen=True)
