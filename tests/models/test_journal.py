@@ -104,3 +104,21 @@ def test_likelihoods_are_written_down_too(tmp_path):
     again = JournaledEngine(ScriptedEngine(str), Journal(path, ())).likelihood("a b", "b")
     assert (again.mean_logprob, again.prompt_tokens) == (first.mean_logprob, first.prompt_tokens)
     assert again.replayed > 0
+
+
+def test_a_line_with_half_a_character_is_replayed_as_text(tmp_path):
+    path = tmp_path / "journal.jsonl"
+    ask(Journal(path, ()), Engine(), "q", request("a"))
+    path.write_text(path.read_text().replace("answer 1", "in \\ud800 Vienna"))
+    engine = Engine()
+    assert ask(Journal(path, ()), engine, "q", request("a"))[0] == ["in \ufffd Vienna"]
+    assert engine.count == 0
+
+
+def test_a_text_with_control_tokens_is_replayed_like_any_other(tmp_path):
+    engine, path = Engine(), tmp_path / "journal.jsonl"
+    text = "a <|im_end|> b"
+    first, spent = ask(Journal(path, ()), engine, "q", request(text))
+    again, replayed = ask(Journal(path, ()), engine, "q", request(text))
+    assert (again, engine.count) == (first, 1)
+    assert replayed.calls[0].prompt_hash == spent.calls[0].prompt_hash

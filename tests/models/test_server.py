@@ -1,5 +1,6 @@
 """Faults of transport against a real socket: what is retried, what is counted, what reaches the user."""
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -178,6 +179,29 @@ def test_the_key_is_sent_and_never_shown(endpoint):
         opened(endpoint, api_key=key)
     assert endpoint.keys == [f"Bearer {key}"]
     assert key not in str(caught.value)
+
+
+def test_half_a_character_in_a_completion_is_replaced_before_anyone_sees_it(endpoint):
+    endpoint.answers = [lambda handler, body: send(handler, completion("in \ud800 Vienna \ude00"))]
+    model = LanguageModel(opened(endpoint))
+    assert model.engine.complete(REQUEST).text == "in \ufffd Vienna \ufffd"
+    assert model("Hi.").text == "in \ufffd Vienna \ufffd"
+
+
+def test_half_a_character_in_a_refusal_can_be_written_down(endpoint):
+    endpoint.answers = [status(400, "no \ud800")]
+    ledger = Ledger("q")
+    with ledger.scope("planner", Phase.AUX), pytest.raises(RequestRefused) as caught:
+        LanguageModel(opened(endpoint))("Hi.")
+    assert "no \ufffd" in str(caught.value).encode().decode()
+    assert ledger.calls[0].error.encode()
+
+
+def test_a_whole_character_in_two_escapes_stays_one(endpoint):
+    raw = json.dumps(completion("\U0001f600")).encode()
+    assert b"\\ud83d\\ude00" in raw
+    endpoint.answers = [lambda handler, body: send(handler, raw)]
+    assert opened(endpoint).complete(REQUEST).text == "\U0001f600"
 
 
 def test_a_completion_without_content_is_empty_text():
