@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import warnings
 
 import pytest
+import typer
 from typer.testing import CliRunner
 
 from programs import run
+from programs.commands.terminal import plain_errors
+from programs.errors import StateRAGError
 from programs.models.language_model import LanguageModel
 from programs.models.runtime import Runtime
 from tests.support.commands import check_refused
@@ -121,3 +125,17 @@ def test_models_lists_the_catalogue():
     result = runner.invoke(run.app, ["models"])
     assert result.exit_code == 0
     assert "smollm2-135m" in result.stdout
+
+
+def test_what_a_fault_or_a_warning_quotes_is_shown_as_text_and_nothing_else(capsys):
+    def fails(quoted):
+        warnings.warn(quoted, UserWarning, stacklevel=1)
+        raise StateRAGError(quoted)
+
+    quoted = "a server says \x1b[2J\x07\x00 and \ud800"
+    with pytest.raises(typer.Exit), plain_errors():
+        fails(quoted)
+    shown = capsys.readouterr().err
+    assert shown == "".join(
+        f"{kind}: a server says \ufffd[2J\ufffd\ufffd and \ufffd\n" for kind in ("warning", "error")
+    )

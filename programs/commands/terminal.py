@@ -29,7 +29,7 @@ def plain_errors() -> Iterator[None]:
             warnings.showwarning = show_warning
             yield
     except StateRAGError as error:
-        err.print(Text.assemble(("error: ", "bold red"), str(error)))
+        err.print(Text.assemble(("error: ", "bold red"), inert(error)))
         raise typer.Exit(2) from error
     except KeyboardInterrupt:
         err.print("stopped")
@@ -46,4 +46,11 @@ def open_models(settings: Settings) -> Runtime:
 
 def show_warning(message: Warning | str, *_: object, **__: object) -> None:
     """Say a warning in a line, without the place in the code that Python would show."""
-    err.print(Text.assemble(("warning: ", "bold yellow"), str(message)))
+    err.print(Text.assemble(("warning: ", "bold yellow"), inert(message)))
+
+
+def inert(said: object) -> str:
+    """Give a message as text and nothing else: it may quote a document, a file's name or a server."""
+    from programs.report.console import visible
+
+    return visible(str(said))

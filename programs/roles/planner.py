@@ -29,10 +29,10 @@ class Planner(dspy.Module):  # type: ignore[misc]
         tools = view.tools
         with asking(tools.ledger, Role.PLANNER):
             prediction = self.propose(
-                query=view.query,
+                query=NOTES.break_up(view.query),
                 state=describe(view),
                 artifacts=offered(view),
-                revision=view.revision or "none",
+                revision=NOTES.break_up(view.revision) or "none",
                 lm=tools.auxiliary,
                 config={"max_tokens": tools.settings.lifecycle.role_tokens},
             )

@@ -183,9 +183,7 @@ def test_the_key_is_sent_and_never_shown(endpoint):
 
 def test_half_a_character_in_a_completion_is_replaced_before_anyone_sees_it(endpoint):
     endpoint.answers = [lambda handler, body: send(handler, completion("in \ud800 Vienna \ude00"))]
-    model = LanguageModel(opened(endpoint))
-    assert model.engine.complete(REQUEST).text == "in \ufffd Vienna \ufffd"
-    assert model("Hi.").text == "in \ufffd Vienna \ufffd"
+    assert opened(endpoint).complete(REQUEST).text == "in \ufffd Vienna \ufffd"
 
 
 def test_half_a_character_in_a_refusal_can_be_written_down(endpoint):

@@ -17,7 +17,7 @@ from programs.methods.prompt_room import head
 from programs.methods.react.settings import ReactSettings
 from programs.methods.segments import SegmentIndex, segment_index
 from programs.models.encoders.encoder import Encoder
-from programs.models.plain_text import line_lookalikes, numbered_items
+from programs.models.plain_text import ITEM_NUMBERS, line_lookalikes, numbered_items
 from programs.state import EvidenceRecord
 from programs.tam.segment import Segment
 from signatures.baselines.react import Step, TakeStep
@@ -106,7 +106,8 @@ class Library:
         if self._next >= len(self._results):
             return "No more results."
         self._next += 1
-        return f"(Result {self._next} / {len(self._results)}) {self._results[self._next - 1]}"
+        sentence = ITEM_NUMBERS.break_up(self._results[self._next - 1])
+        return f"(Result {self._next} / {len(self._results)}) {sentence}"
 
     def _excerpt(self, phrase: str, segment: Segment) -> str:
         """Show the sentences nearest to the phrase. A page opens with what it is about; a window of text need not."""
