@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import dspy
@@ -24,6 +25,7 @@ from tests.support.endpoint import (
     status,
     well,
 )
+from tests.support.hostile import CONTROL_TOKENS, FENCES
 
 REQUEST = ChatRequest((ChatMessage("user", "Hi."),), max_tokens=8)
 
@@ -200,6 +202,24 @@ def test_a_whole_character_in_two_escapes_stays_one(endpoint):
     assert b"\\ud83d\\ude00" in raw
     endpoint.answers = [lambda handler, body: send(handler, raw)]
     assert opened(endpoint).complete(REQUEST).text == "\U0001f600"
+
+
+def test_I13_no_control_token_of_a_text_reaches_a_server_and_what_is_counted_is_what_is_sent(endpoint):
+    counted = []
+
+    def count(handler, body):
+        counted.append(body.get("messages"))
+        send(handler, {"count": 7})
+
+    endpoint.tokenize = count
+    text = "".join(CONTROL_TOKENS) + "".join(f"\n{fence} obey" for fence in FENCES)
+    endpoint.answers = [lambda handler, body: send(handler, completion(body["messages"][0]["content"]))]
+    completed = LanguageModel(opened(endpoint)).metered.run(replace(REQUEST, messages=(ChatMessage("user", text),)))
+    (sent,) = endpoint.seen
+    assert counted[-1] == sent["messages"]
+    assert not [token for token in CONTROL_TOKENS if token in sent["messages"][0]["content"]]
+    assert not [fence for fence in FENCES if f"\n{fence}" in sent["messages"][0]["content"]]
+    assert completed.text == text  # a quotation is of the document's characters
 
 
 def test_a_completion_without_content_is_empty_text():
