@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import warnings
 
 import pytest
+import typer
 from typer.testing import CliRunner
 
 from programs import run
+from programs.commands.terminal import plain_errors
+from programs.errors import StateRAGError
 from programs.models.language_model import LanguageModel
 from programs.models.runtime import Runtime
 from tests.support.commands import check_refused
@@ -149,3 +153,17 @@ def test_the_name_of_a_file_is_printed_as_it_is_and_without_control_characters(s
         assert result.exit_code == 0, result.output
         assert not CONTROLS & set(result.output)
         assert "".join("�" if character in CONTROLS else character for character in name) in result.output
+
+
+def test_what_a_fault_or_a_warning_quotes_is_shown_as_text_and_nothing_else(capsys):
+    def fails(quoted):
+        warnings.warn(quoted, UserWarning, stacklevel=1)
+        raise StateRAGError(quoted)
+
+    quoted = "a server says \x1b[2J\x07\x00 and \ud800"
+    with pytest.raises(typer.Exit), plain_errors():
+        fails(quoted)
+    shown = capsys.readouterr().err
+    assert shown == "".join(
+        f"{kind}: a server says \ufffd[2J\ufffd\ufffd and \ufffd\n" for kind in ("warning", "error")
+    )

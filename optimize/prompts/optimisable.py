@@ -17,7 +17,8 @@ from optimize.prompts.call_recorder import plain
 from optimize.prompts.trials import Prompts, PromptTrials
 from programs.methods.base import Program
 from programs.models.adapter import TemplateAdapter
-from programs.models.engines.engine import ChatMessage, Engine
+from programs.models.engines.engine import ChatMessage
+from programs.models.language_model import LanguageModel
 from programs.selection.compiled import READER, Prompt
 from programs.workloads.query import Example
 
@@ -59,10 +60,10 @@ class OptimisableProgram(dspy.Module):  # type: ignore[misc]
         if prompt.demos == self._trials.start[name].demos:
             return prompt
         runtime = self._trials.runtime
-        engine = (runtime.reader if name.startswith(READER) else runtime.auxiliary).engine
-        room = engine.capabilities.context_length // DEMO_SHARE
+        model = runtime.reader if name.startswith(READER) else runtime.auxiliary
+        room = model.engine.capabilities.context_length // DEMO_SHARE
         demos = []
-        for demo, taken in zip(prompt.demos, accumulate(_tokens(predictor, engine)), strict=True):
+        for demo, taken in zip(prompt.demos, accumulate(_tokens(predictor, model)), strict=True):
             if taken > room:
                 break
             demos.append(demo)
@@ -88,11 +89,11 @@ def _whole(predictor: dspy.Predict) -> list[dspy.Example]:
     return [demo for demo in predictor.demos if all(name in demo for name in predictor.signature.fields)]
 
 
-def _tokens(predictor: dspy.Predict, engine: Engine) -> Iterator[int]:
+def _tokens(predictor: dspy.Predict, model: LanguageModel) -> Iterator[int]:
     """Count each demonstration as its predictor's prompt will have it."""
     for demo in _whole(predictor):
         turns = TemplateAdapter().format(predictor.signature, [demo], {})[1:3]
-        yield engine.count_tokens(tuple(ChatMessage(turn["role"], turn["content"]) for turn in turns))
+        yield model.count_tokens(tuple(ChatMessage(turn["role"], turn["content"]) for turn in turns))
 
 
 def questions(examples: Sequence[Example]) -> list[dspy.Example]:

@@ -28,6 +28,7 @@ from programs.errors import ModelUnavailable, TransportFault
 from programs.models.adapter import TemplateAdapter
 from programs.models.engines.engine import ChatMessage, ChatRequest, Completion, Engine, Likelihood, WrappedEngine
 from programs.models.language_model import LanguageModel
+from programs.models.plain_text import line_lookalikes
 from programs.progress import report
 from signatures.proposal import Proposal
 
@@ -41,6 +42,7 @@ INSTRUCTION_CHARACTERS = 2000
 RULE_CHARACTERS = 300
 FIELD_CHARACTERS = 1200
 """Characters of one input or output that a proposer is shown of an example."""
+OUTCOME = "What came of it"
 COPY = 95.0
 """Likeness, of 100, from which an instruction is a copy of another."""
 
@@ -117,10 +119,11 @@ def _flat(text: str) -> str:
 
 
 def _shown(number: int, example: Mapping[str, Any]) -> str:
-    """Write an example: what went in, what came out, and what is said about it."""
-    given = [f"{name}: {_cut(str(value))}" for name, value in example["Inputs"].items()]
-    parts = [f"Example {number}", *given, f"Returned: {_cut(str(example['Generated Outputs']))}"]
-    return "\n".join([*parts, f"What came of it: {example['Feedback']}"])
+    """Write an example: what went in, what came out, and what is said about it. None of these reads as another one."""
+    said = {**example["Inputs"], "Returned": example["Generated Outputs"]}
+    lines = line_lookalikes(*said, OUTCOME, openings=("Example 1",))
+    parts = [f"{name}: {lines.break_up(_cut(str(value)))}" for name, value in said.items()]
+    return "\n".join([f"Example {number}", *parts, f"{OUTCOME}: {lines.break_up(str(example['Feedback']))}"])
 
 
 def _cut(text: str) -> str:

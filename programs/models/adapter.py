@@ -4,6 +4,8 @@ DSPy's own adapters add field lists, a structure template and a reminder to each
 when a completion does not parse. Here the instruction is the system message, the labelled inputs and the output form
 are the user message, and a completion that does not parse is an `AdapterParseError`: the role turns it into a
 rejection.
+
+A value is put under its label so that no line of it reads as a label, or as the output form, of the same prompt.
 """
 
 from __future__ import annotations
@@ -16,7 +18,10 @@ import dspy
 from dspy.utils.exceptions import AdapterParseError
 from pydantic import BaseModel, ValidationError
 
+from programs.models.plain_text import Lookalikes, line_lookalikes
+
 Messages = list[dict[str, Any]]
+OUTPUT_JSON = "Output JSON with"
 
 
 class TemplateAdapter(dspy.Adapter):  # type: ignore[misc]
@@ -54,8 +59,9 @@ class TemplateAdapter(dspy.Adapter):  # type: ignore[misc]
             ) from error
 
     def _user(self, signature: Any, values: dict[str, Any]) -> str:
+        structure = structure_of(signature)
         blocks = [
-            f"{field.json_schema_extra['desc']}:\n{values[name]}"
+            f"{label_of(field)}:\n{structure.break_up(str(values[name]))}"
             for name, field in signature.input_fields.items()
             if values.get(name) is not None
         ]
@@ -65,7 +71,22 @@ class TemplateAdapter(dspy.Adapter):  # type: ignore[misc]
         value = demo.get(output_name(signature), "")
         if isinstance(value, BaseModel):
             return value.model_dump_json()
-        return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        if isinstance(value, str):
+            return structure_of(signature).break_up(value)
+        return json.dumps(value, ensure_ascii=False)
+
+
+def label_of(field: Any) -> str:
+    """Give the words that a field's value stands under."""
+    return str(field.json_schema_extra["desc"])
+
+
+def structure_of(signature: Any) -> Lookalikes:
+    """Know the lines of a text that would read as a label or as the output form of this signature's prompts."""
+    labels = [label_of(field) for field in signature.input_fields.values()]
+    if output_model(signature) is None:
+        return line_lookalikes(*labels, label_of(signature.output_fields[output_name(signature)]))
+    return line_lookalikes(*labels, "Output", openings=(OUTPUT_JSON,))
 
 
 def output_name(signature: Any) -> str:
@@ -84,8 +105,8 @@ def output_form(signature: Any) -> str:
     """Say what to return: the JSON keys and their meaning, or the label that the answer follows."""
     model = output_model(signature)
     if model is None:
-        return f"{signature.output_fields[output_name(signature)].json_schema_extra['desc']}:"
-    return f"Output JSON with {key_list(model)}."
+        return f"{label_of(signature.output_fields[output_name(signature)])}:"
+    return f"{OUTPUT_JSON} {key_list(model)}."
 
 
 @lru_cache

@@ -10,6 +10,7 @@ import json
 import logging
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, NoReturn
 
 import dspy
@@ -17,8 +18,9 @@ from dspy import lm15
 
 from programs.elapsed import elapsed
 from programs.errors import ContextOverflow, ModelUnavailable, TransportFault
-from programs.models.engines.engine import ChatMessage, ChatRequest, Completion, Engine, Likelihood
+from programs.models.engines.engine import ChatMessage, ChatRequest, Completion, Engine, Likelihood, well_formed
 from programs.models.ledger import Call, current_scope
+from programs.models.plain_text import control_lookalikes, restored
 
 DEFAULT_MAX_TOKENS = 512
 
@@ -32,10 +34,14 @@ class RequestRefused(dspy.LMError, ModelUnavailable):  # type: ignore[misc]
 
 
 class MeteredEngine:
-    """DSPy's engine contract over a `Engine`. The choke point: what passes here is in the ledger."""
+    """DSPy's engine contract over a `Engine`. The choke point: what passes here is in the ledger.
+
+    No text that passes here is a control token or a fence to the engine, and what it quotes comes back as it was.
+    """
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
+        self._lookalikes = control_lookalikes(engine.capabilities.control_tokens)
 
     def complete(self, request: lm15.Request) -> lm15.Response:
         """Run one call and write it down, whether it succeeds or not."""
@@ -50,6 +56,7 @@ class MeteredEngine:
 
     def run(self, request: ChatRequest) -> Completion:
         """Run a chat request through the meter."""
+        request = replace(request, messages=self.plain(request.messages))
         prompt = json.dumps([[m.role, m.content] for m in request.messages], ensure_ascii=False)
         started = time.perf_counter()
         try:
@@ -58,10 +65,11 @@ class MeteredEngine:
             self._record(prompt, started, error=fault)
             raise_for_dspy(fault, self.engine.model)
         self._record(prompt, started, completion)
-        return completion
+        return replace(completion, text=restored(completion.text))
 
     def likelihood(self, context: str, continuation: str) -> Likelihood:
         """Score a continuation through the meter."""
+        context, continuation = self._lookalikes.break_up_parts(well_formed(context), well_formed(continuation))
         started = time.perf_counter()
         try:
             result = self.engine.likelihood(context, continuation)
@@ -73,6 +81,16 @@ class MeteredEngine:
         )
         self._record(context + continuation, started, spent)
         return result
+
+    def count_tokens(self, messages: tuple[ChatMessage, ...]) -> int:
+        """Count what the engine would be sent for these messages."""
+        return self.engine.count_tokens(self.plain(messages))
+
+    def plain(self, messages: tuple[ChatMessage, ...]) -> tuple[ChatMessage, ...]:
+        """Give messages whose contents are text and nothing else to the engine's tokenizer."""
+        return tuple(
+            replace(message, content=self._lookalikes.break_up(well_formed(message.content))) for message in messages
+        )
 
     def stream(self, request: lm15.Request) -> Iterator[Any]:
         """Serve DSPy's streaming door with one whole completion."""
@@ -106,7 +124,7 @@ class MeteredEngine:
                 truncated=completion is not None and completion.finish_reason == "length",
                 prompt_hash=hashlib.sha256(prompt.encode("utf-8", "surrogatepass")).hexdigest()[:16],
                 transport_retries=completion.transport_retries if completion else getattr(error, "retries", 0),
-                error=f"{type(error).__name__}: {error}" if error else None,
+                error=well_formed(f"{type(error).__name__}: {error}") if error else None,
                 mean_logprob=completion.mean_logprob if completion else None,
             )
         )
@@ -146,6 +164,10 @@ class LanguageModel(dspy.LM):  # type: ignore[misc]
         """Give the mean log-probability of a continuation, metered like any call."""
         return self.metered.likelihood(context, continuation).mean_logprob
 
+    def count_tokens(self, messages: tuple[ChatMessage, ...]) -> int:
+        """Count a chat prompt as this model would be asked it."""
+        return self.metered.count_tokens(messages)
+
     def __deepcopy__(self, memo: dict[int, Any]) -> LanguageModel:
         return self
 
@@ -181,8 +203,9 @@ def json_schema(response_format: dict[str, Any] | None) -> dict[str, Any] | None
 
 def raise_for_dspy(fault: ContextOverflow | TransportFault | ModelUnavailable, model: str) -> NoReturn:
     """Raise the error of DSPy's own family, so that none of its layers takes it for a bad completion."""
+    said = well_formed(str(fault))
     if isinstance(fault, ContextOverflow):
-        raise dspy.ContextWindowExceededError(message=str(fault), model=model) from fault
+        raise dspy.ContextWindowExceededError(message=said, model=model) from fault
     if isinstance(fault, TransportFault):
-        raise dspy.LMTransportError(str(fault), model=model) from fault
-    raise RequestRefused(f"[{model}] {fault}") from fault
+        raise dspy.LMTransportError(said, model=model) from fault
+    raise RequestRefused(f"[{model}] {said}") from fault

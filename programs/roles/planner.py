@@ -6,10 +6,15 @@ import dspy
 
 from programs.content_key import content_key
 from programs.memory.artifacts import Kind, MemoryScope
+from programs.models.plain_text import line_lookalikes
 from programs.roles.quotes import quotes
 from programs.roles.view import View, asking
 from programs.state import Role
 from signatures.planner import Plan, ProposePlan
+
+SOUGHT, FOUND, RECALLED = "previous plan", "evidence so far", "plan of a similar query"
+NOTES = line_lookalikes(SOUGHT, FOUND, RECALLED)
+"""Lines that only this module writes into what the Planner is shown."""
 
 
 class Planner(dspy.Module):  # type: ignore[misc]
@@ -24,10 +29,10 @@ class Planner(dspy.Module):  # type: ignore[misc]
         tools = view.tools
         with asking(tools.ledger, Role.PLANNER):
             prediction = self.propose(
-                query=view.query,
+                query=NOTES.break_up(view.query),
                 state=describe(view),
                 artifacts=offered(view),
-                revision=view.revision or "none",
+                revision=NOTES.break_up(view.revision) or "none",
                 lm=tools.auxiliary,
                 config={"max_tokens": tools.settings.lifecycle.role_tokens},
             )
@@ -50,8 +55,8 @@ def describe(view: View) -> str:
     state = view.state
     if state.plan is None:
         return "empty"
-    lines = [f"previous plan: {state.plan.text}", "evidence so far:"]
-    return "\n".join([*lines, *(f"- {quote}" for quote in quotes(view))])
+    lines = [f"{SOUGHT}: {NOTES.break_up(state.plan.text)}", f"{FOUND}:"]
+    return "\n".join([*lines, *(f"- {NOTES.break_up(quote)}" for quote in quotes(view))])
 
 
 def offered(view: View) -> str:
@@ -61,5 +66,5 @@ def offered(view: View) -> str:
     lines = list(view.state.artifacts)
     for payload in view.tools.memories[Role.PLANNER].similar_plans():
         plan = Plan.model_construct(objective=payload["objective"], targets=tuple(payload["targets"]))
-        lines.append(f"plan of a similar query: {plan.text}")
+        lines.append(f"{RECALLED}: {NOTES.break_up(plan.text)}")
     return "\n".join(lines)

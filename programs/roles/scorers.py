@@ -14,6 +14,7 @@ from programs.contract import Reason
 from programs.errors import ModelUnavailable
 from programs.memory.artifacts import Kind, MemoryScope
 from programs.models.encoders.encoder import Vectors
+from programs.models.plain_text import numbered_items
 from programs.registry import Registry
 from programs.roles.view import ProposalFault, View
 from programs.state import Role, Trace
@@ -82,7 +83,7 @@ class TraceScorer:
         graded: TraceScores = self._predictor(
             query=self.view.query,
             plan=self.goal.plan,
-            traces="\n\n".join(f"[{i}] {self._render(trace)}" for i, trace in enumerate(traces, start=1)),
+            traces=numbered_items(self._render(trace) for trace in traces),
             lm=tools.auxiliary,
             config={"max_tokens": max(tools.settings.lifecycle.role_tokens, 24 * len(traces) + 32)},
         ).graded

@@ -17,6 +17,7 @@ from programs.memory.artifacts import Kind, MemoryScope, Payload
 from programs.models.encoders.encoder import CrossEncoder, Encoder
 from programs.models.language_model import LanguageModel
 from programs.models.ledger import Ledger, Phase
+from programs.models.plain_text import numbered_items
 from programs.settings import Settings
 from programs.state import EvidenceRecord, Role, State
 from programs.tam.graph import TypedGraph
@@ -108,9 +109,6 @@ def parse_detail(error: AdapterParseError) -> str:
     return " ".join(str(text).split())[:400]
 
 
-def numbered(records: tuple[EvidenceRecord, ...] | list[EvidenceRecord], provenance: bool = True) -> str:
+def numbered(records: Sequence[EvidenceRecord], provenance: bool = True) -> str:
     """Show records to a model: numbered from 1, with their address where the role is asked to keep it."""
-    return "\n\n".join(
-        f"[{i}] ({record.evidence_id})\n{record.text}" if provenance else f"[{i}] {record.text}"
-        for i, record in enumerate(records, start=1)
-    )
+    return numbered_items(f"({record.evidence_id})\n{record.text}" if provenance else record.text for record in records)

@@ -17,6 +17,7 @@ from dspy.utils.exceptions import AdapterParseError
 from programs.content_key import content_key
 from programs.models.encoders.encoder import Encoder
 from programs.models.language_model import LanguageModel
+from programs.models.plain_text import numbered_items
 from programs.state import NodeType
 from signatures.abstraction import DescribeGroup
 
@@ -139,4 +140,4 @@ def abstraction_key(node_type: NodeType, children: Sequence[str], model: str, pr
 
 def rendered(children: Sequence[str]) -> str:
     """Number the children, as the paper's template lists them."""
-    return "\n\n".join(f"[{i}] {child}" for i, child in enumerate(children, start=1))
+    return numbered_items(children)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from programs.errors import TransportFault
 from programs.models.cache.completions import CachedEngine, Completions, kept
-from programs.models.engines.engine import ChatMessage, ChatRequest
+from programs.models.engines.engine import ChatMessage, ChatRequest, Completion
 from programs.models.language_model import LanguageModel
 from programs.models.ledger import Ledger, Phase
 from tests.support.runs import scripted_runtime
@@ -106,6 +106,18 @@ def test_likelihoods_are_kept_too(path):
     assert (again.mean_logprob, again.prompt_tokens) == (first.mean_logprob, first.prompt_tokens)
     assert again.replayed > 0
     assert other.replayed == 0
+
+
+def test_half_a_character_that_was_kept_is_given_as_text(path):
+    completions = Completions(path)
+
+    def answered():
+        made = Completion("", 3, 2, "stop")
+        object.__setattr__(made, "text", "in \ud800 Vienna")  # as a file of an earlier version may hold it
+        return made
+
+    completions.resolve(Completion, b"k" * 32, answered)
+    assert completions.resolve(Completion, b"k" * 32, answered).text == "in \ufffd Vienna"
 
 
 def test_a_call_that_failed_is_not_kept(path):

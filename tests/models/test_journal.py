@@ -114,3 +114,21 @@ def test_I8_a_journal_that_is_taken_up_is_replaced_whole_and_never_shortened_whe
         Journal(path, {"q"}).close()
         assert as_a_kill_would_leave_it.read() == written
     assert path.read_bytes() == b""
+
+
+def test_a_line_with_half_a_character_is_replayed_as_text(tmp_path):
+    path = tmp_path / "journal.jsonl"
+    ask(Journal(path, ()), Engine(), "q", request("a"))
+    path.write_text(path.read_text().replace("answer 1", "in \\ud800 Vienna"))
+    engine = Engine()
+    assert ask(Journal(path, ()), engine, "q", request("a"))[0] == ["in \ufffd Vienna"]
+    assert engine.count == 0
+
+
+def test_a_text_with_control_tokens_is_replayed_like_any_other(tmp_path):
+    engine, path = Engine(), tmp_path / "journal.jsonl"
+    text = "a <|im_end|> b"
+    first, spent = ask(Journal(path, ()), engine, "q", request(text))
+    again, replayed = ask(Journal(path, ()), engine, "q", request(text))
+    assert (again, engine.count) == (first, 1)
+    assert replayed.calls[0].prompt_hash == spent.calls[0].prompt_hash

@@ -1,6 +1,8 @@
 """Faults of transport against a real socket: what is retried, what is counted, what reaches the user."""
 
+import json
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import dspy
@@ -23,6 +25,7 @@ from tests.support.endpoint import (
     status,
     well,
 )
+from tests.support.hostile import CONTROL_TOKENS, FENCES
 
 REQUEST = ChatRequest((ChatMessage("user", "Hi."),), max_tokens=8)
 
@@ -178,6 +181,45 @@ def test_the_key_is_sent_and_never_shown(endpoint):
         opened(endpoint, api_key=key)
     assert endpoint.keys == [f"Bearer {key}"]
     assert key not in str(caught.value)
+
+
+def test_half_a_character_in_a_completion_is_replaced_before_anyone_sees_it(endpoint):
+    endpoint.answers = [lambda handler, body: send(handler, completion("in \ud800 Vienna \ude00"))]
+    assert opened(endpoint).complete(REQUEST).text == "in \ufffd Vienna \ufffd"
+
+
+def test_half_a_character_in_a_refusal_can_be_written_down(endpoint):
+    endpoint.answers = [status(400, "no \ud800")]
+    ledger = Ledger("q")
+    with ledger.scope("planner", Phase.AUX), pytest.raises(RequestRefused) as caught:
+        LanguageModel(opened(endpoint))("Hi.")
+    assert "no \ufffd" in str(caught.value).encode().decode()
+    assert ledger.calls[0].error.encode()
+
+
+def test_a_whole_character_in_two_escapes_stays_one(endpoint):
+    raw = json.dumps(completion("\U0001f600")).encode()
+    assert b"\\ud83d\\ude00" in raw
+    endpoint.answers = [lambda handler, body: send(handler, raw)]
+    assert opened(endpoint).complete(REQUEST).text == "\U0001f600"
+
+
+def test_I13_no_control_token_of_a_text_reaches_a_server_and_what_is_counted_is_what_is_sent(endpoint):
+    counted = []
+
+    def count(handler, body):
+        counted.append(body.get("messages"))
+        send(handler, {"count": 7})
+
+    endpoint.tokenize = count
+    text = "".join(CONTROL_TOKENS) + "".join(f"\n{fence} obey" for fence in FENCES)
+    endpoint.answers = [lambda handler, body: send(handler, completion(body["messages"][0]["content"]))]
+    completed = LanguageModel(opened(endpoint)).metered.run(replace(REQUEST, messages=(ChatMessage("user", text),)))
+    (sent,) = endpoint.seen
+    assert counted[-1] == sent["messages"]
+    assert not [token for token in CONTROL_TOKENS if token in sent["messages"][0]["content"]]
+    assert not [fence for fence in FENCES if f"\n{fence}" in sent["messages"][0]["content"]]
+    assert completed.text == text  # a quotation is of the document's characters
 
 
 def test_a_completion_without_content_is_empty_text():

@@ -14,6 +14,7 @@ import dspy
 from programs.methods.graphrag.asking import Asking
 from programs.methods.graphrag.knowledge import KnowledgeIndex
 from programs.methods.graphrag.settings import GraphragSettings
+from programs.models.plain_text import numbered_items
 from programs.state import EvidenceRecord
 from signatures.baselines.graphrag import KeyPoint, RatePoints
 
@@ -68,8 +69,7 @@ def _batches(order: Sequence[int], index: KnowledgeIndex, asking: Asking, room: 
 
 def _numbered(batch: Sequence[int], index: KnowledgeIndex, asking: Asking, room: int) -> str:
     """Number the reports of a batch from 1: small numbers are cited more reliably than names."""
-    texts = asking.fill((index.reports[number].text for number in batch), room)
-    return "\n\n".join(f"[{place}] {text}" for place, text in enumerate(texts, start=1))
+    return numbered_items(asking.fill((index.reports[number].text for number in batch), room))
 
 
 def _behind(point: KeyPoint, batch: Sequence[int]) -> list[int]:

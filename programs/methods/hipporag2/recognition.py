@@ -8,6 +8,7 @@ import numpy as np
 
 from programs.methods.hipporag2.phrase_graph import FactBase
 from programs.methods.hipporag2.rank import Scores
+from programs.models.plain_text import numbered_items
 
 
 def nearest_facts(scores: Scores, top: int) -> list[int]:
@@ -17,7 +18,7 @@ def nearest_facts(scores: Scores, top: int) -> list[int]:
 
 def numbered_facts(base: FactBase, candidates: Sequence[int]) -> str:
     """Show candidates one a line, numbered from 1."""
-    return "\n".join(f"[{i}] {base.text(base.facts[n])}" for i, n in enumerate(candidates, start=1))
+    return numbered_items((base.text(base.facts[n]) for n in candidates), between="\n")
 
 
 def recognised(candidates: Sequence[int], numbers: Sequence[int]) -> list[int]:

@@ -17,11 +17,13 @@ from programs.methods.prompt_room import head
 from programs.methods.react.settings import ReactSettings
 from programs.methods.segments import SegmentIndex, segment_index
 from programs.models.encoders.encoder import Encoder
+from programs.models.plain_text import ITEM_NUMBERS, line_lookalikes, numbered_items
 from programs.state import EvidenceRecord
 from programs.tam.segment import Segment
 from signatures.baselines.react import Step, TakeStep
 
 UNREADABLE = "Invalid action."
+STEP_LINES = line_lookalikes("Thought 1", "Action 1", "Observation 1")
 
 
 class ReAct(EvidenceProgram):
@@ -93,7 +95,7 @@ class Library:
         self._open = [self._index.segments[i] for i in order]
         self._keyword = ""
         self.found.extend(segment for segment in self._open if segment not in self.found)
-        return "\n".join(f"[{i}] {self._excerpt(phrase, segment)}" for i, segment in enumerate(self._open, start=1))
+        return numbered_items((self._excerpt(phrase, segment) for segment in self._open), between="\n")
 
     def lookup(self, keyword: str) -> str:
         """Show the next sentence of the open segments that has a keyword; the same keyword again moves on."""
@@ -104,7 +106,8 @@ class Library:
         if self._next >= len(self._results):
             return "No more results."
         self._next += 1
-        return f"(Result {self._next} / {len(self._results)}) {self._results[self._next - 1]}"
+        sentence = ITEM_NUMBERS.break_up(self._results[self._next - 1])
+        return f"(Result {self._next} / {len(self._results)}) {sentence}"
 
     def _excerpt(self, phrase: str, segment: Segment) -> str:
         """Show the sentences nearest to the phrase. A page opens with what it is about; a window of text need not."""
@@ -118,11 +121,12 @@ class Library:
 
 
 def rendered(number: int, step: Step | None, observation: str) -> str:
-    """Write a step as the published trajectories do."""
-    said = (
-        "" if step is None else f"Thought {number}: {step.thought}\nAction {number}: {step.action}[{step.argument}]\n"
-    )
-    return f"{said}Observation {number}: {observation}"
+    """Write a step as the published trajectories do. Nothing that it quotes reads as another step."""
+    observed = f"Observation {number}: {STEP_LINES.break_up(observation)}"
+    if step is None:
+        return observed
+    thought, argument = map(STEP_LINES.break_up, (step.thought, step.argument))
+    return f"Thought {number}: {thought}\nAction {number}: {step.action}[{argument}]\n{observed}"
 
 
 def latest(trajectory: Sequence[str], budget: int, encoder: Encoder) -> str:

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from metrics.record import MOST
+
+SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def well_formed(text: str) -> str:
+    """Put U+FFFD for each half of a character, as JSON can hold and no file or socket takes."""
+    return SURROGATE.sub("\ufffd", text)
 
 
 @dataclass(frozen=True)
@@ -17,11 +25,14 @@ class Capabilities:
     prompt_logprobs: bool
     """Gives log-probabilities of prompt tokens, which the likelihood scorer needs."""
     context_length: int
+    control_tokens: tuple[str, ...] = ()
+    """Texts that its tokenizer takes for tokens of their own, where it can tell; what they look like in general is
+    known without it (`plain_text`)."""
 
 
 @dataclass(frozen=True)
 class ChatMessage:
-    """One turn."""
+    """One turn. What is to be read as text in it has been broken up where it looks like a control token."""
 
     role: Literal["system", "user", "assistant"]
     content: str
@@ -39,7 +50,7 @@ class ChatRequest:
 
 @dataclass(frozen=True)
 class Completion:
-    """What came back, with the engine's own token counts."""
+    """What came back, with the engine's own token counts. Its text can be encoded, whoever made it and whenever."""
 
     text: str
     prompt_tokens: int
@@ -53,6 +64,7 @@ class Completion:
 
     def __post_init__(self) -> None:
         _check_counts(self.prompt_tokens, self.completion_tokens)
+        object.__setattr__(self, "text", well_formed(self.text))
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from jsonschema.exceptions import SchemaError
 
 from programs.errors import ContextOverflow, ModelUnavailable, TransportFault
 from programs.models.engines.engine import Capabilities, ChatMessage, ChatRequest, Completion, Likelihood
+from programs.models.engines.gguf_vocabulary import control_tokens
 from programs.models.engines.wire import LOGPROBS, chat_body, check_room, error_message, message_dicts, read_completion
 
 MAGIC = b"GGUF"
@@ -60,7 +61,10 @@ class LlamaEngine:
         facts = self._client.get("/v1/models").json()["data"][0]["meta"]
         self.parameters = parameters or int(facts["n_params"])
         self.capabilities = Capabilities(  # it has no prompt log-probabilities to give
-            schema=True, prompt_logprobs=False, context_length=min(context, int(facts["n_ctx_train"]))
+            schema=True,
+            prompt_logprobs=False,
+            context_length=min(context, int(facts["n_ctx_train"])),
+            control_tokens=control_tokens(path),
         )
 
     def complete(self, request: ChatRequest) -> Completion:
