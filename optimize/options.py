@@ -12,8 +12,9 @@ from typing import Annotated, TypeVar
 
 import typer
 
-from programs.commands.options import Preset, command
+from programs.commands.options import Offline, Preset, command
 from programs.commands.terminal import plain_errors
+from programs.models.network import offline
 
 Asked = TypeVar("Asked", bound="SearchRequest")
 STUDY, COMPLETIONS = "study.sqlite", "completions.sqlite"
@@ -42,6 +43,7 @@ class SearchRequest:
     search: Annotated[Path | None, typer.Option(help="the search's folder; one below runs/search by default")] = None
     completions: Annotated[Path | None, typer.Option(help="keep completions here; with the search by default")] = None
     start: Annotated[Path | None, typer.Option(help="a compiled file to start from, with its prompts")] = None
+    offline: Offline = False
 
     @property
     def folder(self) -> Path:
@@ -93,7 +95,7 @@ def program(request: type[Asked], search: Callable[[Asked], None], told: str) ->
     """Make the command line of a search. `told` is its help."""
 
     def run(asked: Asked) -> None:
-        with plain_errors():
+        with plain_errors(), offline(asked.offline):
             search(asked)
 
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)

@@ -22,6 +22,8 @@ class ContextOverflow(Exception):
 class TransportFault(Exception):
     """The engine could not be reached, or broke off, after the bounded retries that a client may make."""
 
-    def __init__(self, message: str, retries: int = 0) -> None:
+    def __init__(self, message: str, retries: int = 0, retry_after: float | None = None) -> None:
         super().__init__(message)
         self.retries = retries
+        self.retry_after = retry_after
+        """Seconds that the other side asks for before the next try."""

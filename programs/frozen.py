@@ -8,6 +8,6 @@ from pydantic import BaseModel, ConfigDict
 
 
 class Frozen(BaseModel):
-    """Closed, so that a mistyped key is an error, and frozen, so that a run can't drift."""
+    """Closed, so that a mistyped key is an error, and frozen, so that a run can't drift; its numbers are numbers."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, ignored_types=(cached_property,))
+    model_config = ConfigDict(extra="forbid", frozen=True, ignored_types=(cached_property,), allow_inf_nan=False)

@@ -11,9 +11,10 @@ from typing import Annotated
 import typer
 from rich.table import Column, Table
 
-from programs.commands.options import CompiledPath, EvaluationRequest, Overrides, Preset, command
+from programs.commands.options import CompiledPath, EvaluationRequest, Offline, Overrides, Preset, command
 from programs.commands.terminal import open_models, out, plain_errors
 from programs.errors import InputError, StateRAGError
+from programs.models import network
 from programs.settings import Settings, load_settings
 
 NOT_FOUND = 3
@@ -33,8 +34,10 @@ def sample(
     preset: Preset = "embedded",
     overrides: Overrides = [],  # noqa: B006
     compiled: CompiledPath = None,
+    offline: Offline = False,
 ) -> None:
     """Without a command: answer the sample's questions, and show one query's states as they were committed."""
+    context.with_resource(network.offline(offline))
     if context.invoked_subcommand is None:
         with plain_errors():
             from programs.commands.ask import run_sample, say_what_runs
@@ -63,9 +66,10 @@ def ask(
     full: Annotated[bool, typer.Option("--full", help="also show every record that was read")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", help="also show regions, tokens and seconds")] = False,
     best_guess: Annotated[bool, typer.Option("--best-guess", help="give an answer even if it was not found")] = False,
+    offline: Offline = False,
 ) -> None:
     """Answer a question over your documents, with the evidence's file and character offsets."""
-    with plain_errors():
+    with plain_errors(), network.offline(offline):
         from programs.api.documents import documents
         from programs.commands.ask import answer, say_what_runs
         from programs.report.answer import is_not_found, print_answer
@@ -92,7 +96,7 @@ def ask(
 
 
 def evaluate(request: EvaluationRequest) -> None:
-    with plain_errors():
+    with plain_errors(), network.offline(request.offline):
         from programs.commands.evaluation import run_evaluation
 
         if not run_evaluation(request, open_models):
@@ -155,9 +159,10 @@ def models(
     action: Annotated[str, typer.Argument(help="list, pull or check")] = "list",
     names: Annotated[list[str] | None, typer.Argument(help="models; none means those of the preset")] = None,
     preset: Preset = "embedded",
+    offline: Offline = False,
 ) -> None:
     """List the models of the catalogue, fetch their weights, or check their sha256."""
-    with plain_errors():
+    with plain_errors(), network.offline(offline):
         from programs.models.weights import fetch as weights
         from programs.report.terminal_tables import print_fitted
 

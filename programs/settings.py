@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -14,10 +13,12 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import Field, ValidationError, create_model, field_validator
 
+from programs.bounds import MOST, MOST_CANDIDATES, MOST_TOKENS, Coefficient, Weight
 from programs.contract import Limits
 from programs.errors import InputError
 from programs.frozen import Frozen
 from programs.methods.registry import specs
+from programs.setting_faults import explained
 
 Branch = TypeVar("Branch", bound=Frozen)
 
@@ -29,15 +30,19 @@ class LanguageModelSettings(Frozen):
     model: str = Field("qwen2.5-coder-1.5b", description="a name of the catalogue, a GGUF file, or the server's name")
     base_url: str | None = Field(None, description="an OpenAI-compatible endpoint, for the engine 'server'")
     api_key_env: str | None = Field(None, description="the environment variable that holds the endpoint's key")
-    context: int = Field(4096, ge=512, description="tokens of context to make room for")
-    parallel: int = Field(1, ge=1, description="requests under way at once, where a method has several to make")
-    threads: int | None = Field(None, description="CPU threads; None takes all cores")
+    context: int = Field(4096, ge=512, le=MOST_TOKENS, description="tokens of context to make room for")
+    parallel: int = Field(1, ge=1, le=256, description="requests under way at once, where a method has several to make")
+    threads: int | None = Field(None, ge=1, le=1024, description="CPU threads; None takes all cores")
     reuse_prefix: bool = Field(
         False, description="reuse a cached prompt prefix: faster, but greedy completions then depend on earlier calls"
     )
-    parameters: int | None = Field(None, description="parameter count for RET, where the catalogue has none")
-    timeout: float = Field(120.0, description="seconds before a request to a server counts as a transport fault")
-    retries: int = Field(3, ge=0, description="retries of a transport fault; a malformed completion has none")
+    parameters: int | None = Field(
+        None, ge=1, le=10**15, description="parameter count for RET, where the catalogue has none"
+    )
+    timeout: float = Field(
+        120.0, ge=0.1, le=86_400, description="seconds that a request to a server may take as a whole"
+    )
+    retries: int = Field(3, ge=0, le=20, description="retries of a transport fault; a malformed completion has none")
 
 
 class EncoderSettings(Frozen):
@@ -63,44 +68,44 @@ Boundaries = Literal["tokens", "sentences"]
 class TamSettings(Frozen):
     """Construction of the typed graph."""
 
-    region_tokens: int = Field(384, ge=8)
-    overlap_tokens: int = Field(64, ge=0)
+    region_tokens: int = Field(384, ge=8, le=MOST_TOKENS)
+    overlap_tokens: int = Field(64, ge=0, le=MOST_TOKENS)
     boundaries: Boundaries = Field(
         "tokens", description="regions begin and end at any token, or between sentences and at sections ('sentences')"
     )
-    relation_members: int = Field(8, ge=2)
-    topic_members: int = Field(6, ge=2)
-    parents: int = Field(2, ge=1)
-    region_size: int = Field(10, ge=1, description="Evidence nodes in ρ(v) at most")
+    relation_members: int = Field(8, ge=2, le=MOST)
+    topic_members: int = Field(6, ge=2, le=MOST)
+    parents: int = Field(2, ge=1, le=MOST)
+    region_size: int = Field(10, ge=1, le=MOST, description="Evidence nodes in ρ(v) at most")
     region_rule: Literal["siblings", "names"] = Field(
         "siblings", description="ρ(v) has v's siblings and neighbours; 'names' also what shares rare names with v"
     )
     abstraction: Literal["model", "lead"] = Field(
         "model", description="'model' asks F_a; 'lead' joins the openings of the children and asks nobody"
     )
-    child_tokens: int = Field(96, ge=8, description="tokens of each child that an abstraction sees")
-    abstraction_tokens: int = Field(96, ge=8, description="tokens that an abstraction may have")
+    child_tokens: int = Field(96, ge=8, le=MOST_TOKENS, description="tokens of each child that an abstraction sees")
+    abstraction_tokens: int = Field(96, ge=8, le=MOST_TOKENS, description="tokens that an abstraction may have")
     deepen: bool = Field(True, description="add Topic layers until the root's fan-out fits Cmax")
 
 
 class NavigationSettings(Frozen):
     """Limits and scorer of typed navigation."""
 
-    branch: int = Field(2, ge=1, description="B: children kept of each trace")
-    beam: int = Field(4, ge=1, description="K: incomplete traces kept")
-    candidates: int = Field(32, ge=1, description="Cmax: candidates scored in a traversal")
-    depth: int = Field(3, ge=3, description="hmax; a deepened graph raises it to its own depth")
+    branch: int = Field(2, ge=1, le=MOST, description="B: children kept of each trace")
+    beam: int = Field(4, ge=1, le=MOST, description="K: incomplete traces kept")
+    candidates: int = Field(32, ge=1, le=MOST_CANDIDATES, description="Cmax: candidates scored in a traversal")
+    depth: int = Field(3, ge=3, le=100, description="hmax; a deepened graph raises it to its own depth")
     paths: Literal["one", "target", "plan"] = Field(
         "one", description="one trace a cycle (paper), one a plan target, or one for the query and one a target"
     )
-    traces: int = Field(1, ge=1, description="completed traces taken of each traversal; the paper takes one")
+    traces: int = Field(1, ge=1, le=MOST, description="completed traces taken of each traversal; the paper takes one")
     reading: Literal["abstraction", "evidence"] = Field(
         "abstraction", description="a node is compared by its abstraction's vector, or by the nearest Evidence below it"
     )
     chain: bool = Field(
         False, description="read a target together with the most telling sentences of what was already reached"
     )
-    scorer: dict[str, float] = Field(
+    scorer: dict[str, Weight] = Field(
         default={"listwise": 1.0},
         description="trace scorers and their weights: listwise (paper), cross-encoder, likelihood, embedding",
     )
@@ -108,8 +113,8 @@ class NavigationSettings(Frozen):
     @field_validator("scorer")
     @classmethod
     def _weigh(cls, scorer: dict[str, float]) -> dict[str, float]:
-        if any(not 0 <= weight < math.inf for weight in scorer.values()) or not any(scorer.values()):
-            raise ValueError("no weight may be below 0, and at least one must be above it")
+        if not any(scorer.values()):
+            raise ValueError("at least one weight must be above 0")
         return scorer
 
 
@@ -121,7 +126,7 @@ class RetrieverSettings(Frozen):
         description="who ranks: model (paper), cross-encoder, embedding, or fusion, which is the reciprocal ranks of "
         "both encoders and of shared names",
     )
-    rerank: int = Field(10, ge=1, description="candidates reranked at most")
+    rerank: int = Field(10, ge=1, le=MOST, description="candidates reranked at most")
     terminals: bool = Field(False, description="keep the record that each trace ends at before any other")
     minimum: float = Field(0.0, ge=0, le=1, description="relevance that all but the best candidate need")
 
@@ -149,30 +154,34 @@ class MemorySettings(Frozen):
     order: Literal["strict", "parallel"] = Field(
         "strict", description="'strict': a query sees what the queries before it left; 'parallel': whatever is there"
     )
-    similar_plans: int = Field(2, ge=0, description="earlier plans offered to the Planner at most")
+    similar_plans: int = Field(2, ge=0, le=MOST, description="earlier plans offered to the Planner at most")
     plan_similarity: float = Field(0.8, ge=-1, le=1, description="cosine from which a query counts as similar")
 
 
 class LifecycleSettings(Frozen):
     """The controller's budgets."""
 
-    cycles: int = Field(2, ge=1, description="Tmax")
-    keep_first: int = Field(5, ge=1)
-    keep_revised: int = Field(7, ge=1)
+    cycles: int = Field(2, ge=1, le=100, description="Tmax")
+    keep_first: int = Field(5, ge=1, le=MOST)
+    keep_revised: int = Field(7, ge=1, le=MOST)
     carry: bool = Field(True, description="a revised cycle may keep earlier evidence")
-    bypass_leaves: int = Field(5, ge=0, description="BYPASS needs at most this many Evidence leaves")
-    reader_budget: int = Field(2048, ge=1, description="B: evidence tokens that the reader may see, in encoder tokens")
+    bypass_leaves: int = Field(
+        5, ge=0, le=MOST_CANDIDATES, description="BYPASS needs at most this many Evidence leaves"
+    )
+    reader_budget: int = Field(
+        2048, ge=1, le=MOST_TOKENS, description="B: evidence tokens that the reader may see, in encoder tokens"
+    )
     answer: bool = Field(True, description="false ends a query before the reader: its evidence alone is wanted")
-    reader_tokens: int = Field(64, ge=1, description="tokens that an answer may have")
-    role_tokens: int = Field(384, ge=16, description="tokens that a role's completion may have")
+    reader_tokens: int = Field(64, ge=1, le=MOST_TOKENS, description="tokens that an answer may have")
+    role_tokens: int = Field(384, ge=16, le=MOST_TOKENS, description="tokens that a role's completion may have")
 
 
 class SupportSettings(Frozen):
     """How it is told whether an answer stands on its evidence."""
 
     judge: bool = Field(False, description="judge every answer, which takes the cross-encoder some sentences")
-    weights: dict[str, float] = Field({}, description="of each sign, as fitted by python -m optimize.support")
-    bias: float = 0.0
+    weights: dict[str, Coefficient] = Field({}, description="of each sign, as fitted by python -m optimize.support")
+    bias: Coefficient = 0.0
     threshold: float = Field(0.5, ge=0, le=1, description="probability below which an answer counts as not found")
 
 
@@ -238,9 +247,7 @@ def settings_from(tree: Mapping[str, Any]) -> Settings:
     try:
         return settings_tree().model_validate(tree)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise InputError(f"setting {where!r}: {first['msg']} (got {first.get('input')!r})") from error
+        raise InputError(explained(error, settings_tree())) from error
 
 
 def preset_names() -> list[str]:
@@ -265,8 +272,12 @@ def _preset_tree(preset: str) -> dict[str, Any]:
     if path.suffix == ".toml" and path.is_file():
         try:
             return {"preset": path.stem, **tomllib.loads(path.read_text(encoding="utf-8"))}
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        except (ValueError, RecursionError) as error:
             raise InputError(f"{path}: not a TOML settings file: {error}") from error
+        except OSError as error:
+            raise InputError(f"{path}: can't be read ({error.strerror})") from error
+    if path.suffix == ".toml":
+        raise InputError(f"{path}: {'a folder' if path.is_dir() else 'there is no such file'}; name a settings file")
     raise InputError(f"there is no preset {preset!r}; use one of {', '.join(preset_names())}, or a .toml file")
 
 
@@ -288,8 +299,8 @@ def _put(tree: dict[str, Any], key: str, value: Any) -> None:
 
 
 def _value(raw: str) -> Any:
-    """Read a value as JSON where it is JSON, else as text."""
+    """Read a value as JSON where it is JSON that can be read, else as text."""
     try:
         return json.loads(raw)
-    except json.JSONDecodeError:
+    except (ValueError, RecursionError):
         return raw

@@ -22,31 +22,31 @@ from optimize.search_start import check_out, fixed_settings, open_questions, ope
 from programs.atomic import replacing
 from programs.commands.terminal import err, out
 from programs.errors import InputError
-from programs.models.engines.engine import Engine
-from programs.models.runtime import Runtime, open_engine
+from programs.models.runtime import Runtime, announce_language_model, open_engine
 from programs.report.bars import bars
 from programs.selection.compiled import Prompt, write_compiled
 from programs.selection.configured import ConfiguredMethod
 from programs.settings import LanguageModelSettings, Settings
 
 START = "start"
+PROPOSER = "proposer"
 PROMPTS = "prompts.json"
 PROPOSER_CONTEXT = 8192
 """Tokens of context to make room for: a proposer reads several examples at once."""
 
 
-def open_proposer(request: PromptRequest) -> Engine | None:
-    """Open the model that proposes instructions, if it is one of its own."""
+def proposer_settings(request: PromptRequest) -> LanguageModelSettings | None:
+    """Say which model proposes instructions, if it is one of its own."""
     if request.proposer_model is None:
         return None
-    if request.proposer_engine == "llama":
-        return open_engine(LanguageModelSettings(model=request.proposer_model, context=PROPOSER_CONTEXT), "proposer")
-    if request.proposer_engine != "server":
+    if request.proposer_engine not in ("llama", "server"):
         raise InputError(f"--proposer-engine is llama or server, not {request.proposer_engine!r}")
-    settings = LanguageModelSettings(
-        engine="server", model=request.proposer_model, base_url=request.proposer_url, context=PROPOSER_CONTEXT
+    return LanguageModelSettings(
+        engine=request.proposer_engine,
+        model=request.proposer_model,
+        base_url=request.proposer_url,
+        context=PROPOSER_CONTEXT,
     )
-    return open_engine(settings, "proposer")
 
 
 def check_options(request: PromptRequest) -> None:
@@ -76,8 +76,11 @@ def run_search(request: PromptRequest, open_models: Callable[[Settings], Runtime
     )
     development = open_questions(request)
     check(search, development, start)
+    own = proposer_settings(request)
+    if own is not None:
+        announce_language_model(own, PROPOSER)
     runtime = open_models(start.settings)
-    proposer = open_proposer(request)
+    proposer = open_engine(own, PROPOSER) if own is not None else None
     try:
         with bars(err) as show:
             found = choose_prompts(start, development, runtime, request.kept_completions, search, proposer, show)

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import dspy
 
+from programs.errors import InputError
+from programs.models import network
 from programs.models.runtime import open_runtime
 from programs.selection.configured import ConfiguredMethod, configure
 
@@ -28,6 +30,7 @@ def load(
     *,
     reader: dspy.BaseLM | None = None,
     auxiliary: dspy.BaseLM | None = None,
+    offline: bool = False,
 ) -> Program:
     """Load a method and its models: a `dspy.Module` that is called with a question and documents.
 
@@ -36,6 +39,8 @@ def load(
     `dspy.LM` in place of the preset's models; one of them alone serves for both. Where no preset is named and no model
     given, the one that `dspy.configure` set is taken, if there is one.
 
+    What goes to another machine is named on stderr first; with `offline` a need to is an error, before anything loads.
+
     Leaving a `with` block, or `close()`, frees the models that were loaded here. Raises what the command line would
     print: `InputError`, or `ModelUnavailable`.
     """
@@ -43,7 +48,8 @@ def load(
         reader = dspy.settings.lm
     reader, auxiliary = reader or auxiliary, auxiliary or reader
     configured = configured_with(preset or DEFAULT, overrides, compiled, method, reader, auxiliary)
-    runtime = open_runtime(configured.settings, reader=reader, auxiliary=auxiliary)
+    with network.offline(offline):
+        runtime = open_runtime(configured.settings, reader=reader, auxiliary=auxiliary)
     program = configured.open(runtime)
     program.owned = runtime
     return program
@@ -58,11 +64,7 @@ def configured_with(
     auxiliary: dspy.BaseLM | None,
 ) -> ConfiguredMethod:
     """Settle what runs. Models that are handed in stand in the settings, so that records say what answered."""
-    listed = (
-        [f"{key}={json.dumps(value)}" for key, value in overrides.items()]
-        if isinstance(overrides, Mapping)
-        else overrides
-    )
+    listed = [_written(*one) for one in overrides.items()] if isinstance(overrides, Mapping) else overrides
     handed = {"reader": reader, "auxiliary": auxiliary}
     named = [
         f"{part}={json.dumps({'engine': 'dspy', 'model': lm.model})}" for part, lm in handed.items() if lm is not None
@@ -71,3 +73,10 @@ def configured_with(
     if configured.note and configured.compiled is None:
         warnings.warn(configured.note, stacklevel=3)
     return configured
+
+
+def _written(key: str, value: Any) -> str:
+    try:
+        return f"{key}={json.dumps(value)}"
+    except (TypeError, ValueError) as error:
+        raise InputError(f"setting {key!r}: a {type(value).__name__} that can't be one ({error})") from error

@@ -16,6 +16,7 @@ CompiledPath = Annotated[
     Path | None,
     typer.Option("--compiled", help="a compiled program, a folder of them, or none; else what ships with the preset"),
 ]
+Offline = Annotated[bool, typer.Option("--offline", help="let nothing leave this machine: a need to is an error")]
 Request = TypeVar("Request")
 
 
@@ -41,6 +42,7 @@ class EvaluationRequest:
     estimate: Annotated[bool, typer.Option("--estimate", help="only say what the run would cost")] = False
     sample: Annotated[int, typer.Option(help="queries that an estimate rehearses")] = 5
     completions: Annotated[Path | None, typer.Option(help="on dev: keep completions here, and ask none twice")] = None
+    offline: Offline = False
 
     @property
     def folder(self) -> Path:

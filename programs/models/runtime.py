@@ -13,6 +13,7 @@ from programs.errors import ModelUnavailable
 from programs.models.encoders.encoder import CrossEncoder, Encoder
 from programs.models.engines.engine import Engine
 from programs.models.language_model import LanguageModel
+from programs.models.network import announce, is_offline, quiet_libraries
 from programs.registry import Registry
 from programs.settings import CrossEncoderSettings, EncoderSettings, LanguageModelSettings, Settings
 
@@ -48,10 +49,16 @@ def open_runtime(
 ) -> Runtime:
     """Load the models, and refuse at once what the settings need and a model can't do.
 
-    A model that is handed in serves in place of the settings' own, which is then not loaded.
+    A model that is handed in serves in place of the settings' own, which is then not loaded. What would go to another
+    machine is named, or refused where the user is offline, before the first is loaded.
     """
+    announce_models(settings, reader, auxiliary)
     second = _language_model(settings.auxiliary, "auxiliary", auxiliary)
-    same = settings.reader == settings.auxiliary and reader is auxiliary
+    same = (
+        settings.reader == settings.auxiliary
+        and reader is auxiliary
+        and _endpoint(settings.reader, "reader") == _endpoint(settings.auxiliary, "auxiliary")
+    )
     first = second if same else _language_model(settings.reader, "reader", reader)
     runtime = Runtime(
         settings=settings,
@@ -62,6 +69,44 @@ def open_runtime(
     )
     check_capabilities(runtime)
     return runtime
+
+
+def announce_models(settings: Settings, reader: dspy.BaseLM | None, auxiliary: dspy.BaseLM | None) -> None:
+    """Name what goes to model servers; where the user is offline, also see that all weights are here."""
+    quiet_libraries()
+    for part, handed in (("auxiliary", auxiliary), ("reader", reader)):
+        announce_language_model(getattr(settings, part), part, handed)
+    if is_offline():
+        for encoder in (settings.encoder, settings.cross_encoder):
+            _find_weights(encoder.engine, encoder.model)
+
+
+def announce_language_model(settings: LanguageModelSettings, part: str, handed: dspy.BaseLM | None = None) -> None:
+    """Name what goes to a model's server, if it has one; where the user is offline, see that its weights are here."""
+    if handed is not None:
+        from programs.models.engines.dspy_engine import outbound as to_provider
+
+        announce(to_provider(part, handed))
+    elif url := _endpoint(settings, part):
+        from programs.models.engines.server import outbound as to_server
+        from programs.models.engines.transport import check_address
+
+        check_address(url)
+        announce(to_server(part, url))
+    elif is_offline():
+        _find_weights(settings.engine, settings.model)
+
+
+def _find_weights(engine: str, model: str) -> None:
+    """Find weights that an engine of ours will read. Offline, this fetches nothing and says what is missing."""
+    if engine == "sentence-transformers":
+        from programs.models.encoders.sentence_encoder import find_weights
+
+        find_weights(model)
+    elif engine in ("llama", "onnx"):
+        from programs.models.weights.fetch import fetch
+
+        fetch(model)
 
 
 def check_capabilities(runtime: Runtime) -> None:
@@ -141,11 +186,11 @@ def _open_llama(settings: LanguageModelSettings, part: str) -> Engine:
 def _open_server(settings: LanguageModelSettings, part: str) -> Engine:
     from programs.models.engines.server import ServerEngine
 
-    variable = f"STATERAG_{part.upper()}_URL"
-    url = os.environ.get(variable) or settings.base_url
+    url = _endpoint(settings, part)
     if not url:
         raise ModelUnavailable(
-            f"no endpoint for {settings.model!r}: set {variable} (for example http://127.0.0.1:8000) or {part}.base_url"
+            f"no endpoint for {settings.model!r}: set {_url_variable(part)} (for example http://127.0.0.1:8000) "
+            f"or {part}.base_url"
         )
     return ServerEngine(
         url,
@@ -155,7 +200,17 @@ def _open_server(settings: LanguageModelSettings, part: str) -> Engine:
         parameters=settings.parameters,
         timeout=settings.timeout,
         retries=settings.retries,
+        part=part,
     )
+
+
+def _endpoint(settings: LanguageModelSettings, part: str) -> str | None:
+    """The address of a part's server, if it has one; the environment comes before the settings."""
+    return os.environ.get(_url_variable(part)) or settings.base_url if settings.engine == "server" else None
+
+
+def _url_variable(part: str) -> str:
+    return f"STATERAG_{part.upper()}_URL"
 
 
 @ENCODERS.register("onnx")

@@ -7,13 +7,15 @@ import tomllib
 from functools import cache
 from importlib import resources
 
-from pydantic import Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from programs.frozen import Frozen
 
 
 class PublishedTable(Frozen):
     """One table, or one sentence's numbers: a row a method, a value a column, NaN where nothing is printed."""
+
+    model_config = ConfigDict(allow_inf_nan=True)
 
     title: str
     columns: tuple[str, ...] = Field(min_length=1)

@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from programs.errors import InputError
+from programs.models.network import Outbound, announce
 
 if TYPE_CHECKING:
     from wandb import Run
@@ -28,6 +29,9 @@ class WandbRun:
 
     def __init__(self, folder: Path, project: str = PROJECT, name: str | None = None) -> None:
         self.wandb = _import_wandb()
+        self._mode = _mode()
+        if self._mode in ONLINE:
+            announce(_outbound(self.wandb))
         self._folder = folder
         self._project = project
         self._name = name or folder.resolve().name
@@ -36,12 +40,9 @@ class WandbRun:
 
     def open(self, config: Mapping[str, Any]) -> None:
         """Begin, with what is known before."""
-        mode = os.environ.get("WANDB_MODE") or "offline"
-        if mode not in ONLINE + OFFLINE:
-            raise InputError(f"WANDB_MODE is {mode!r}; W&B knows {', '.join(ONLINE + OFFLINE)}")
         with ExitStack() as until_closed:
             until_closed.enter_context(_kept_within(self._folder))
-            self._run = self._start(mode, dict(config))
+            self._run = self._start(self._mode, dict(config))
             self._contained = until_closed.pop_all()
 
     @property
@@ -103,6 +104,25 @@ def _import_wandb() -> ModuleType:
     return wandb
 
 
+def _mode() -> str:
+    mode = os.environ.get("WANDB_MODE") or "offline"
+    if mode not in ONLINE + OFFLINE:
+        raise InputError(f"WANDB_MODE is {mode!r}; W&B knows {', '.join(ONLINE + OFFLINE)}")
+    return mode
+
+
+def _outbound(wandb: ModuleType) -> Outbound:
+    """Say where W&B will go by its files and variables, as it reads them itself when it starts."""
+    settings = wandb.Settings()
+    settings.update_from_system_settings()
+    settings.update_from_env_vars(dict(os.environ))
+    return Outbound(
+        told="experiment tracking: settings, questions, answers, scores and records go to",
+        address=str(settings.base_url),
+        instead="unset WANDB_MODE, which keeps the log on this machine, or leave tracking out",
+    )
+
+
 def _silent(wandb: ModuleType) -> Any:
     """Let W&B print nothing, since bars are on the screen, and note nothing of the machine."""
     return wandb.Settings(
@@ -124,7 +144,7 @@ def _kept_within(folder: Path) -> Iterator[None]:
     """
     places = {f"WANDB_{what}_DIR": folder / "wandb" / what.lower() for what in ("CACHE", "DATA", "ARTIFACT")}
     wanted = {name: str(place.resolve()) for name, place in places.items()}
-    wanted |= {"WANDB_SILENT": "true", "WANDB_DISABLE_WEAVE": "true"}
+    wanted |= {"WANDB_SILENT": "true", "WANDB_DISABLE_WEAVE": "true", "WANDB_ERROR_REPORTING": "false"}
     ours = {name: value for name, value in wanted.items() if name not in os.environ}
     try:
         folder.mkdir(parents=True, exist_ok=True)

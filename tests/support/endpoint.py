@@ -6,7 +6,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 from programs.models.engines.wire import schema_probe
 
 MODELS = {"data": [{"id": "tiny", "max_model_len": 256}, {"id": "other"}]}
-PATIENCE = {"hangs": 1.0}
+PATIENCE = {"hangs": 1.0, "trickles": 1.0, "trickles headers": 1.0}
 """Seconds before a request is given up; 30 where no test waits for it, so that a busy machine is no fault."""
 Answer = Callable[[BaseHTTPRequestHandler, dict[str, Any]], None]
 
@@ -27,7 +27,7 @@ def send(handler: BaseHTTPRequestHandler, body: Any, status: int = 200) -> None:
     handler.wfile.write(raw)
 
 
-def completion(text: str | None, tokens: int = 3) -> dict[str, Any]:
+def completion(text: Any, tokens: float = 3) -> dict[str, Any]:
     return {
         "choices": [{"message": {"content": text}, "finish_reason": "stop"}],
         "usage": {"prompt_tokens": 11, "completion_tokens": tokens},
@@ -67,6 +67,57 @@ def other_shape(handler: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
     send(handler, {"choices": []})
 
 
+def trickles(handler: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
+    """Send an answer so slowly that no single wait is long."""
+    handler.send_response(200)
+    handler.send_header("Content-Length", "1000000")
+    handler.end_headers()
+    drip(handler, b" ")
+
+
+def trickles_headers(handler: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
+    handler.send_response(200)
+    handler.flush_headers()
+    handler.wfile.write(b"X-Slow: ")
+    drip(handler, b"y")
+
+
+def drip(handler: BaseHTTPRequestHandler, drop: bytes) -> None:
+    """Give a drop at a time until nobody listens."""
+    with suppress(OSError):
+        while True:
+            handler.wfile.write(drop)
+            time.sleep(0.1)
+    handler.close_connection = True
+
+
+def streams(total: int, status: int = 200, chunk: bytes = b" " * 65536) -> Answer:
+    """Send a body of so many bytes, as far as anyone takes it."""
+
+    def answer(handler: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
+        handler.send_response(status)
+        handler.send_header("Content-Length", str(total))
+        handler.end_headers()
+        with suppress(OSError):
+            for _ in range(total // len(chunk)):
+                handler.wfile.write(chunk)
+        handler.close_connection = True
+
+    return answer
+
+
+def headed(code: int, **headers: str) -> Answer:
+    """Refuse with headers, in whose names an underscore stands for a hyphen."""
+
+    def answer(handler: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
+        handler.send_response(code)
+        for name, value in {**headers, "Content-Length": "0"}.items():
+            handler.send_header(name.replace("_", "-"), value)
+        handler.end_headers()
+
+    return answer
+
+
 FAULTS = {
     "500": status(500),
     "503": status(503),
@@ -76,6 +127,12 @@ FAULTS = {
     "closes": closes,
     "junk": junk,
     "another shape": other_shape,
+    "trickles": trickles,
+    "trickles headers": trickles_headers,
+    "too large": streams(16 << 20),
+    "deep": lambda handler, body: send(handler, b"[" * 100_000 + b"]" * 100_000),
+    "infinite tokens": lambda handler, body: send(handler, completion("fine", tokens=float("inf"))),
+    "no text": lambda handler, body: send(handler, completion(["fine"])),
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from programs.bounds import MOST_TOKENS
 from programs.frozen import Frozen
 
 
@@ -11,5 +12,8 @@ class DosragSettings(Frozen):
     """DOSRAG."""
 
     budget: int | None = Field(
-        None, ge=1, description="evidence tokens to fill, if that is less than the reader's budget; None fills it"
+        None,
+        ge=1,
+        le=MOST_TOKENS,
+        description="evidence tokens to fill, if that is less than the reader's budget; None fills it",
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from programs.bounds import MOST, MOST_CANDIDATES, MOST_TOKENS
 from programs.frozen import Frozen
 from signatures.baselines.hipporag2 import MOST_FACTS
 
@@ -12,18 +13,31 @@ class Hipporag2Settings(Frozen):
     """HippoRAG2."""
 
     extract: int | None = Field(
-        None, ge=0, description="passages that triples are taken from, the first ones; None is all, the rest have none"
+        None,
+        ge=0,
+        le=MOST_CANDIDATES,
+        description="passages that triples are taken from, the first ones; None is all, the rest have none",
     )
-    passage_tokens: int = Field(1024, ge=8, description="encoder tokens of a passage that the extractor reads at most")
-    extraction_tokens: int = Field(2048, ge=16, description="tokens that a list of entities or of triples may have")
+    passage_tokens: int = Field(
+        1024, ge=8, le=MOST_TOKENS, description="encoder tokens of a passage that the extractor reads at most"
+    )
+    extraction_tokens: int = Field(
+        2048, ge=16, le=MOST_TOKENS, description="tokens that a list of entities or of triples may have"
+    )
     synonymy_threshold: float = Field(0.8, ge=-1, le=1, description="cosine from which two phrases are synonyms")
-    synonymy_neighbours: int = Field(100, ge=0, description="synonyms of a phrase at most, the nearest")
-    synonymy_characters: int = Field(3, ge=1, description="letters and digits that a phrase needs to look for synonyms")
+    synonymy_neighbours: int = Field(100, ge=0, le=MOST, description="synonyms of a phrase at most, the nearest")
+    synonymy_characters: int = Field(
+        3, ge=1, le=MOST, description="letters and digits that a phrase needs to look for synonyms"
+    )
     linking_top_k: int = Field(
         5, ge=1, le=MOST_FACTS, description="facts shown to the recognition memory, and phrases that seed the walk"
     )
-    filter_tokens: int = Field(512, ge=16, description="tokens that the recognition memory's answer may have")
-    passage_node_weight: float = Field(0.05, ge=0, description="weight of a passage's own similarity in the seeds")
+    filter_tokens: int = Field(
+        512, ge=16, le=MOST_TOKENS, description="tokens that the recognition memory's answer may have"
+    )
+    passage_node_weight: float = Field(
+        0.05, ge=0, le=1_000_000, description="weight of a passage's own similarity in the seeds"
+    )
     damping: float = Field(0.5, gt=0, lt=1, description="damping of the personalised PageRank")
-    retrieval_top_k: int = Field(200, ge=1, description="passages ranked")
-    qa_top_k: int = Field(5, ge=1, description="ranked passages handed to the reader")
+    retrieval_top_k: int = Field(200, ge=1, le=MOST_CANDIDATES, description="passages ranked")
+    qa_top_k: int = Field(5, ge=1, le=MOST, description="ranked passages handed to the reader")

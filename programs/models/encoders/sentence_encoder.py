@@ -14,6 +14,7 @@ from programs.errors import ModelUnavailable
 from programs.models.encoders.encoder import Span, Vectors
 from programs.models.encoders.token_spans import token_spans
 from programs.models.ledger import charge_encoder
+from programs.models.network import Outbound, Unreachable, announce, is_local, reach
 from programs.models.weights.catalogue import find
 from programs.models.weights.fetch import fetch
 from programs.models.weights.verified import sha256_of
@@ -22,6 +23,9 @@ MAX_TOKENS = 512
 """Some models say that they cut at 256, which is less than a region, though they were built for 512."""
 BATCH = 32
 """Texts that the model reads at once, each padded to the longest of them."""
+INSTEAD = (
+    "give a folder with the model, let this machine reach the hub, or use encoder.engine=onnx with bge-small-en-v1.5"
+)
 BGE_PREFIX = "Represent this sentence for searching relevant passages: "
 
 
@@ -84,17 +88,55 @@ def bge_prefix(name: str) -> str:
     return BGE_PREFIX if "bge-" in low and "-en" in low else ""
 
 
+def find_weights(model: str) -> None:
+    """See that a model's weights are here, or may be fetched."""
+    if find(model) or Path(model).expanduser().is_dir():
+        fetch(model)
+    elif not _is_cached(model):
+        _may_fetch(model)
+
+
 def _load(where: str) -> Any:
+    """Load a model, of which nothing is fetched that is here."""
+    here = Path(where).is_dir() or _is_cached(where)
+    if not here:
+        _may_fetch(where)
     from sentence_transformers import SentenceTransformer
 
     try:
         with _no_bar() if Path(where).is_dir() else nullcontext():
-            return SentenceTransformer(where, device=None)
+            return SentenceTransformer(where, device=None, local_files_only=here)
     except (OSError, ValueError) as error:
         raise ModelUnavailable(
-            f"sentence-transformers can't load {where!r}: {str(error).splitlines()[0]}; give a folder with the model, "
-            "let this machine reach the hub, or use encoder.engine=onnx with bge-small-en-v1.5"
+            f"sentence-transformers can't load {where!r}: {str(error).splitlines()[0]}; {INSTEAD}"
         ) from error
+
+
+def _is_cached(name: str) -> bool:
+    """Tell whether the hub's own cache has a model whole, as far as can be told without asking the hub."""
+    from huggingface_hub import snapshot_download
+
+    for whole in (name, f"sentence-transformers/{name}"):  # the library's own models need no owner
+        try:
+            folder = Path(snapshot_download(whole, local_files_only=True))
+        except (OSError, ValueError):
+            continue
+        if (folder / "config.json").is_file() and any((*folder.glob("*.safetensors"), *folder.glob("*.bin"))):
+            return True
+    return False
+
+
+def _may_fetch(name: str) -> None:
+    """Name the hub before it is asked, and say soon if it can't be."""
+    from huggingface_hub.constants import ENDPOINT
+
+    hub = Outbound(f"the weights of {name!r} are fetched from the hub and its file hosts:", ENDPOINT, INSTEAD)
+    try:
+        announce(hub)
+        if not is_local(ENDPOINT):
+            reach(ENDPOINT)
+    except Unreachable as fault:
+        raise ModelUnavailable(f"the weights of {name!r} can't be had: {fault}; {INSTEAD}") from fault
 
 
 @contextmanager

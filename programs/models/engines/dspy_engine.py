@@ -9,7 +9,9 @@ import dspy
 
 from programs.errors import ContextOverflow, ModelUnavailable, TransportFault
 from programs.models.engines.engine import Capabilities, ChatMessage, ChatRequest, Completion, Likelihood
+from programs.models.engines.server import SENT
 from programs.models.engines.wire import chat_body, message_dicts
+from programs.models.network import Outbound
 
 TRANSPORT = (dspy.LMTransportError, dspy.LMTimeoutError, dspy.LMServerError, dspy.LMRateLimitError)
 CHARACTERS_PER_TOKEN = 4
@@ -57,6 +59,16 @@ class DspyEngine:
     @property
     def _takes_schemas(self) -> bool:
         return bool(self.lm.supports_response_schema) or "response_format" in self.lm.supported_params
+
+
+def outbound(part: str, lm: dspy.BaseLM) -> Outbound:
+    """Say what goes to a model that was handed in. Where it does not say its address, only its provider is known."""
+    address = lm.kwargs.get("api_base") or lm.kwargs.get("base_url")
+    return Outbound(
+        told=f"{part}: {SENT[part]} go to",
+        address=address if isinstance(address, str) else f"wherever {type(lm).__name__} {lm.model!r} sends them",
+        instead=f"hand in a {part} whose api_base is on this machine, or have it in the process ({part}.engine=llama)",
+    )
 
 
 def _read(response: Any, request: ChatRequest) -> Completion:

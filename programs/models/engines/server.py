@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -21,6 +22,14 @@ from programs.models.engines.wire import (
     schema_probe,
     tells_logprobs,
 )
+from programs.models.network import Outbound, shown
+
+SENT = {
+    "reader": "questions and evidence",
+    "auxiliary": "questions, plans and passages of the documents",
+    "proposer": "instructions and development questions",
+}
+"""What each model is sent, as a person should know it."""
 
 
 class ServerEngine:
@@ -36,27 +45,30 @@ class ServerEngine:
         parameters: int | None = None,
         timeout: float = 120.0,
         retries: int = 3,
+        part: str = "model",
+        sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        url = base_url.rstrip("/").removesuffix("/v1")
+        goes = outbound(part, base_url)
         self.model = model
         """The name that the server knows the model by."""
         self.parameters = parameters
         """Where the settings say it; servers don't."""
-        self._transport = Transport(url, api_key, timeout, retries)
+        self._transport = Transport(goes, api_key, timeout, retries, sleep)
         try:
-            served = self._served(url)
+            served = self._served(shown(goes.address))
             likelihoods = self._offers("/v1/chat/completions", schema_probe(model) | LOGPROBS, tells_logprobs)
             self._logprobs = LOGPROBS if likelihoods else {}
             self._tokenizes = self._offers("/tokenize", {"model": model, "prompt": "a"}, lambda body: body["count"])
             self.capabilities = Capabilities(
                 schema=self._offers("/v1/chat/completions", schema_probe(model), keeps_to_schema),
                 prompt_logprobs=self._offers("/v1/completions", echo_body(model, "a b"), lambda b: read_echo(b, "b")),
-                context_length=min(context, served.get("max_model_len") or context),
+                context_length=min(context, served or context),
             )
         except TransportFault as fault:
             self.close()
             raise ModelUnavailable(
-                f"no usable answer from the model server at {url}: {fault}; start the server, or correct the address"
+                f"no usable answer from the model server at {shown(goes.address)}: {fault}; "
+                "start the server, or correct the address"
             ) from fault
         except ModelUnavailable:
             self.close()
@@ -97,9 +109,9 @@ class ServerEngine:
         body = {"model": self.model, "messages": message_dicts(messages), "add_generation_prompt": True}
         return self._transport.post("/tokenize", body, lambda payload: int(payload["count"]))
 
-    def _served(self, url: str) -> dict[str, Any]:
-        """Find the model among those that the server has."""
-        models, _ = self._transport.get("/v1/models", lambda payload: {str(m["id"]): dict(m) for m in payload["data"]})
+    def _served(self, url: str) -> int:
+        """Find the model among those that the server has, and give its context, or 0 where the server says none."""
+        models, _ = self._transport.get("/v1/models", read_models)
         if self.model not in models:
             names = ", ".join(sorted(models)) or "nothing"
             raise ModelUnavailable(f"the server at {url} does not serve {self.model!r}; it serves {names}")
@@ -111,6 +123,20 @@ class ServerEngine:
             return bool(self._transport.post(path, body, lambda payload: succeeds(read, payload))[0])
         except (ModelUnavailable, ContextOverflow):
             return False
+
+
+def read_models(payload: Any) -> dict[str, int]:
+    """Read which models a server has, and the context of each, or 0."""
+    return {str(model["id"]): max(0, int(model.get("max_model_len") or 0)) for model in payload["data"]}
+
+
+def outbound(part: str, address: str) -> Outbound:
+    """Say what goes to the server of a part, at an address that may end in /v1 or not."""
+    return Outbound(
+        told=f"{part}: {SENT.get(part, 'prompts')} go to",
+        address=address.rstrip("/").removesuffix("/v1"),
+        instead=f"serve the {part} on this machine, or have it in the process ({part}.engine=llama)",
+    )
 
 
 def succeeds(read: Callable[[Any], object], payload: Any) -> bool:

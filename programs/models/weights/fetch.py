@@ -12,7 +12,8 @@ from pathlib import Path
 
 from programs.errors import InputError, ModelUnavailable
 from programs.models.weights.catalogue import CatalogueModel, catalogue, find
-from programs.models.weights.downloads import FOLDER_VARIABLE, download, model_folder
+from programs.models.weights.downloads import download, model_folder
+from programs.models.weights.sources import FOLDER_VARIABLE
 from programs.models.weights.verified import known_sha256, read_sha256, sha256_of
 
 

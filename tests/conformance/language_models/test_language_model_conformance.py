@@ -12,6 +12,7 @@ from dspy.lm15 import Config, Message
 from programs.errors import ContextOverflow
 from programs.models.engines.engine import ChatMessage, ChatRequest
 from programs.models.ledger import Call, Ledger, Phase
+from programs.models.network import offline
 from programs.models.plain_text import MARK
 from tests.support.hostile import CONTROL_TOKENS
 
@@ -264,6 +265,14 @@ def test_a_model_copied_for_an_optimiser_shares_the_engine_and_the_meter(subject
         warm("Hello.", max_tokens=2)
     assert len(ledger.calls) == 1
     assert subject.model.kwargs["temperature"] == 0.0
+
+
+def test_I14_an_engine_on_this_machine_opens_and_answers_while_nothing_may_leave_it(subject, tried):
+    with offline():
+        engine = subject.open()
+    assert engine.complete(ChatRequest(users("Hi."), max_tokens=2)).completion_tokens > 0
+    engine.close()
+    assert tried == []
 
 
 def test_close_gives_the_engine_back_and_may_be_repeated(subject):
