@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -18,7 +19,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 
 from metrics.record import RECORD_VERSION, QueryRecord
-from programs.atomic import replacing
+from programs.atomic import LineFile, replacing
 from programs.errors import InputError
 from programs.workloads.manifest import AnyManifest, differences, read_manifest
 from programs.workloads.query import Reference
@@ -65,7 +66,7 @@ class OpenRun(RunFolder):
         super().__init__(path)
         self._lock = lock
         self._mend()
-        self._file = (path / RECORDS).open("ab")
+        self._file = LineFile(path / RECORDS)
 
     @classmethod
     def open(cls, path: Path, manifest: AnyManifest, references: Sequence[Reference], resume: bool) -> Self:
@@ -94,23 +95,22 @@ class OpenRun(RunFolder):
     def append(self, record: QueryRecord) -> QueryRecord:
         """Write one record and wait until it is on the disk; give it back as it was written."""
         written = record.model_copy(update={"manifest": self.manifest.digest})
-        self._file.write(written.model_dump_json().encode("utf-8", "surrogatepass") + b"\n")
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        self._file.add(written.model_dump_json().encode("utf-8", "surrogatepass") + b"\n", sync=True)
         return written
 
     def withdraw(self, method: str, queries: frozenset[str]) -> None:
         """Move records out of the run, so that their queries run again."""
         self._file.close()
         path = self.path / RECORDS
-        with (self.path / WITHDRAWN).open("ab") as aside, replacing(path) as kept:
-            for line in path.open("rb"):
+        aside = LineFile(self.path / WITHDRAWN)
+        with closing(aside), replacing(path) as kept, path.open("rb") as lines:
+            for line in lines:
                 row = from_json(line)
-                gone = row["method"] == method and row["query_id"] in queries
-                (aside if gone else kept).write(line)
-            aside.flush()
-            os.fsync(aside.fileno())
-        self._file = path.open("ab")
+                if row["method"] == method and row["query_id"] in queries:
+                    aside.add(line, sync=True)
+                else:
+                    kept.write(line)
+        self._file = LineFile(path)
 
     def finish(self, summary: dict[str, Any]) -> None:
         """Write the summary, which says that the run is complete."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import struct
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -47,15 +47,16 @@ class ContentCache:
 
     def resolve(
         self, keys: Sequence[bytes], texts: Sequence[str], size: int, compute: Callable[[list[str]], list[bytes]]
-    ) -> list[bytes]:
+    ) -> Iterator[bytes]:
         """Give each key's bytes; a text that is nowhere is computed once, however often it occurs."""
         known = self._known(list(dict.fromkeys(keys)), HEADER.size + size)
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
-        results = known | self._computed(missing, compute)
+        results = self._computed(missing, compute)
+        results.update(known)
         for key in keys:
             tokens, seconds = HEADER.unpack_from(results[key])
             charge_encoder(tokens, key, spared=0.0 if key in missing else seconds)
-        return [results[key][HEADER.size :] for key in keys]
+        return (results[key][HEADER.size :] for key in keys)
 
     def _computed(self, missing: dict[bytes, str], compute: Callable[[list[str]], list[bytes]]) -> dict[bytes, bytes]:
         """Compute, longest first: engines pad the texts of a batch to its longest, so like should be beside like."""
@@ -135,9 +136,10 @@ class CachedEncoder:
             return [HEADER.pack(count, each) + row for count, row in zip(counts, rows, strict=True)]
 
         keys = [content_bytes(self.name, mode, text) for text in texts]
-        blobs = self._cache.resolve(keys, texts, 4 * self.dimension, compute)
-        flat = np.frombuffer(b"".join(blobs), dtype="<f4")
-        return flat.reshape(len(blobs), self.dimension).astype(np.float32)
+        vectors = np.empty((len(keys), self.dimension), np.float32)
+        for row, blob in zip(vectors, self._cache.resolve(keys, texts, 4 * self.dimension, compute), strict=True):
+            row[:] = np.frombuffer(blob, dtype="<f4")
+        return vectors
 
 
 class CachedCrossEncoder:
