@@ -105,9 +105,7 @@ class _Forest:
         return [tuple(group) for group in found.values()]
 
 
-def _nearest_pairs(
-    unit: Vectors, active: Indices, threshold: float, neighbours: int
-) -> tuple[Indices, bool]:
+def _nearest_pairs(unit: Vectors, active: Indices, threshold: float, neighbours: int) -> tuple[Indices, bool]:
     """Give pairs at or above the threshold, most similar first and ties by index; and whether that is all of them."""
     rows = unit[active]
     found: list[tuple[Indices, Indices, Vectors]] = []

@@ -10,6 +10,7 @@ from __future__ import annotations
 import struct
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -56,7 +57,7 @@ class ContentCache:
         for key in keys:
             tokens, seconds = HEADER.unpack_from(results[key])
             charge_encoder(tokens, key, spared=0.0 if key in missing else seconds)
-        return (results[key][HEADER.size :] for key in keys)
+        return _handed_out(keys, results)
 
     def _computed(self, missing: dict[bytes, str], compute: Callable[[list[str]], list[bytes]]) -> dict[bytes, bytes]:
         """Compute, longest first: engines pad the texts of a batch to its longest, so like should be beside like."""
@@ -91,6 +92,14 @@ class ContentCache:
             self._memory.update(entries)
 
 
+def _handed_out(keys: Sequence[bytes], results: dict[bytes, bytes]) -> Iterator[bytes]:
+    """Give the results in turn, and let go of each with its last use: those of a large text are not held twice."""
+    uses = Counter(keys)
+    for key in keys:
+        uses[key] -= 1
+        yield (results[key] if uses[key] else results.pop(key))[HEADER.size :]
+
+
 class CachedEncoder:
     """An `Encoder` that asks another one only for what it has not seen."""
 
@@ -99,7 +108,9 @@ class CachedEncoder:
         self.name = inner.name
         self.dimension = inner.dimension
         self._cache = ContentCache(path, in_memory)
-        self._spans: LRUCache[str, tuple[Span, ...]] = LRUCache(SPANS_IN_MEMORY, getsizeof=lambda s: len(s) + 1)
+        self._spans: LRUCache[str, npt.NDArray[np.int32]] = LRUCache(
+            SPANS_IN_MEMORY, getsizeof=lambda spans: len(spans) + 1
+        )
         self._guard = threading.Lock()
 
     def encode_passages(self, texts: Sequence[str]) -> Vectors:
@@ -114,12 +125,13 @@ class CachedEncoder:
         """Give the tokens' spans, computed or remembered."""
         with self._guard:
             known = self._spans.get(text)
-        if known is None:
-            known = tuple(self.inner.spans(text))
-            if len(known) < SPANS_IN_MEMORY:
-                with self._guard:
-                    self._spans[text] = known
-        return list(known)
+        if known is not None:
+            return list(zip(*known.T.tolist(), strict=True))
+        spans = self.inner.spans(text)
+        if len(spans) < SPANS_IN_MEMORY:
+            with self._guard:
+                self._spans[text] = np.array(spans, np.int32).reshape(-1, 2)  # a tenth of what tuples take
+        return spans
 
     def close(self) -> None:
         """Close the file of vectors."""

@@ -1,8 +1,8 @@
-"""The tokens of a text of any length, in bounded memory: it is tokenised piece by piece, and its spans are two columns.
+"""The tokens of a text of any length, in bounded memory: it is tokenised piece by piece, its spans are two columns.
 
 A tokenizer keeps a hundred bytes and more for each token of what it is given at once, and Python as much again for a
-tuple. A piece ends where a word does and white space follows: there no tokenizer joins anything, and the spans are those
-of the whole text. In a text without such a place for a whole piece, one token may be cut.
+tuple. A piece ends where a word does and white space follows: there no tokenizer joins anything, and the spans are
+those of the whole text. In a text without such a place for a whole piece, one token may be cut.
 """
 
 from __future__ import annotations
