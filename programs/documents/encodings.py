@@ -30,6 +30,8 @@ OTHER_ALPHABETS = (
 WESTERN = ("cp1252", "latin-1")
 LETTERS = bytes([*range(0x41, 0x5B), *range(0x61, 0x7B)])
 HIGH = bytes(range(0x80, 0x100))
+FEWEST = 4
+"""Characters below which a NUL is rather a fault than half of one."""
 SAMPLE = 65_536
 """Bytes by which an alphabet is guessed, from the first one on that is not ASCII."""
 CONTROL = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]")
@@ -69,7 +71,7 @@ def _marked(raw: bytes, mark: bytes, encoding: str, path: Path) -> str:
 def _guessed(raw: bytes, path: Path) -> str:
     """Read as the first encoding that gives something like text, and warn of the guess."""
     _refuse_damaged(raw, path)
-    for encoding in WIDE if b"\0" in raw else (*_other_alphabet(raw), *WESTERN):
+    for encoding in _wide(raw) if b"\0" in raw else (*_other_alphabet(raw), *WESTERN):
         try:
             text = raw.decode(encoding)
         except UnicodeDecodeError:
@@ -101,6 +103,11 @@ def _high(raw: bytes) -> int:
     return len(raw) - len(raw.translate(None, HIGH))
 
 
+def _wide(raw: bytes) -> tuple[str, ...]:
+    """Give the encodings of several bytes a character, unless all is ASCII and less of it is NUL than any has spaces."""
+    return WIDE if not raw.isascii() or 20 * raw.count(0) >= len(raw) else ()
+
+
 def _other_alphabet(raw: bytes) -> list[str]:
     """Guess an encoding of letters that are not Latin.
 
@@ -120,7 +127,7 @@ def _is_text(text: str) -> bool:
 
 def _is_wide_text(text: str) -> bool:
     plain = len(text.encode("ascii", "ignore"))
-    return "\0" not in text and plain * RARE >= len(text) and _is_text(text)
+    return "\0" not in text and len(text) >= FEWEST and plain * RARE >= len(text) and _is_text(text)
 
 
 def _without_nul(text: str, path: Path, otherwise: str | None = None) -> str:

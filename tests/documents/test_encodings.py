@@ -75,6 +75,8 @@ def test_a_byte_that_windows_leaves_out_is_read_as_latin_1(tmp_path):
     [
         b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\1\0",
         b"ab\0cd",
+        b"a\0",
+        b"all of this is plain text but for one byte\0 that is not",
         bytes(range(256)) * 4,
         b"%\xe2\xe3\xcf\xd3" + bytes(range(1, 32)) * 9,
         codecs.BOM_UTF16_LE + b"a\0\0",
