@@ -104,7 +104,7 @@ def _high(raw: bytes) -> int:
 
 
 def _wide(raw: bytes) -> tuple[str, ...]:
-    """Give the encodings of several bytes a character, unless all is ASCII and less of it is NUL than any has spaces."""
+    """Give the encodings of several bytes a character, unless all is ASCII and hardly any of it NUL."""
     return WIDE if not raw.isascii() or 20 * raw.count(0) >= len(raw) else ()
 
 
