@@ -67,6 +67,7 @@ def ask(
     verbose: Annotated[bool, typer.Option("--verbose", help="also show regions, tokens and seconds")] = False,
     best_guess: Annotated[bool, typer.Option("--best-guess", help="give an answer even if it was not found")] = False,
     offline: Offline = False,
+    strict: Annotated[bool, typer.Option("--strict", help="refuse a folder with a file that can't be used")] = False,
 ) -> None:
     """Answer a question over your documents, with the evidence's file and character offsets."""
     with plain_errors(), network.offline(offline):
@@ -80,7 +81,7 @@ def ask(
         configured = configure(method, preset, overrides, compiled)
         say_what_runs([configured])
         check_question(question)
-        collection = documents([*docs, *(more or [])])
+        collection = documents([*docs, *(more or [])], strict=strict)
         with closing(open_models(configured.settings)) as runtime:
             record = answer(configured, runtime, question, collection, out_folder)
         if as_json:

@@ -19,7 +19,7 @@ from optimize.options import STUDY
 from optimize.parameters.sampling import DIRECTIONS, distributions
 from optimize.parameters.trial import SlicedQuestions, Trial
 from optimize.search_page import ABOUT, TRIALS, optuna_library
-from programs.atomic import replacing
+from programs.atomic import replacing, writing
 from programs.errors import InputError
 from programs.methods.space import Space
 
@@ -63,7 +63,8 @@ class Study:
             )
         )
         self.trials.append(trial)
-        with (self.folder / TRIALS).open("a", encoding="utf-8") as file:
+        path = self.folder / TRIALS
+        with writing(path), path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(self.line(trial)) + "\n")
 
     def line(self, trial: Trial, chosen: bool = False) -> dict[str, Any]:

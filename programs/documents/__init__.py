@@ -1,1 +1,1 @@
-"""Files into source collections whose every character has an address."""
+"""Files into source collections whose every character has an address: `text[start:end]` of what the file decodes to."""

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from itertools import pairwise
 
 END = re.compile(r"[.!?؟۔।]+[\"'”’»)\]]*(?=\s)|[。！？]+[”’」』）]*|\n")
 """A full stop of some script, with the quotes and brackets that it closes; or the end of a line."""
 
 
+def each_sentence_end(text: str) -> Iterator[int]:
+    """Go through the offsets at which sentences end; the last one of a text may have none."""
+    return (match.end() for match in END.finditer(text))
+
+
 def sentence_ends(text: str) -> list[int]:
-    """Give the offsets at which sentences end; the last one of a text may have none."""
-    return [match.end() for match in END.finditer(text)]
+    """List them."""
+    return list(each_sentence_end(text))
 
 
 def sentences_of(text: str) -> list[str]:

@@ -1,24 +1,26 @@
-"""Text and Markdown files into a collection.
-
-A file's bytes are decoded as UTF-8 and nothing else is done to them: `\\r\\n` stays two characters. A byte-order mark
-is no part of the text and is dropped, so offset 0 is the first character after it.
-"""
+"""Text and Markdown files into a collection. Their characters are exactly the file's, as `encodings` says."""
 
 from __future__ import annotations
 
-import codecs
 import os
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import NoReturn
 
 from programs.documents.collection import Collection, Source
+from programs.documents.encodings import decoded
+from programs.documents.folders import Found, Skip, files_below, read_bytes
 from programs.errors import InputError
 from programs.registry import Registry
 
 READERS: Registry[Callable[[Path], str]] = Registry("document format", "staterag.document_readers")
-"""How a file becomes text, by its suffix in lower case."""
+"""How a file becomes text, by its suffix in lower case. A file that can't be used is an `InputError`."""
+LARGEST = 100_000_000
+"""Bytes of a file, and characters of all together: to encode as much takes a processor hours."""
+
+LISTED = 5
+"""Paths that one message names."""
 
 
 def readable() -> str:
@@ -30,92 +32,82 @@ class SkippedFile(UserWarning):
     """A file that was passed over; the message names it and says why."""
 
 
-class _Found(NamedTuple):
-    """A file, and what it is called relative to the path that the user gave."""
-
-    path: Path
-    name: str
-
-
-def load_documents(paths: Sequence[Path]) -> Collection:
+def load_documents(paths: Sequence[Path], strict: bool = False) -> Collection:
     """Read files, and folders with all that is below them, in the order given and sorted within a folder.
 
     A source's id is its path relative to the folder given, or the file's name; a second file of the same id gets
-    `#2` after it. A file that is named twice is read once. Blank files are skipped with a `SkippedFile` warning.
+    `#2` after it. A file that is named twice is read once. A blank file, and one of a folder that can't be read or is
+    no text, is skipped with a `SkippedFile` warning; if `strict`, it is an `InputError`.
     """
-    found = _once(item for path in paths for item in _below(path))
+    skip = _refuse if strict else _warn
+    names = READERS.names()
+    found = _once(item for path in paths for item in files_below(path, names, readable(), skip))
     if not found:
         raise InputError(f"nothing to read in {_listed(paths)}: {readable()}")
-    texts = [(item, READERS.get(item.path.suffix.lower())(item.path)) for item in found]
+    texts = list(_readable(found, skip))
+    if not texts:
+        raise InputError(f"nothing to read in {_listed(paths)}: none of its files could be used")
     kept = [(item, text) for item, text in texts if text.strip()]
     if not kept:
-        raise InputError(f"nothing to read: {_listed([item.path for item in found])} is empty or blank")
+        raise InputError(f"nothing to read: {_listed([item.path for item, _ in texts])} is empty or blank")
     for item, text in texts:
         if not text.strip():
-            warnings.warn(f"{item.path}: skipped, the file is empty or blank", SkippedFile, stacklevel=2)
+            skip(f"{item.path}: skipped, the file is empty or blank")
     ids = _unique([item.name for item, _ in kept])
-    return Collection(sources=tuple(Source(source_id=i, text=text) for i, (_, text) in zip(ids, kept, strict=True)))
+    return within_limit(
+        Collection(sources=tuple(Source(source_id=i, text=text) for i, (_, text) in zip(ids, kept, strict=True)))
+    )
+
+
+def text_files(path: Path) -> list[Path]:
+    """Give the files that `load_documents` reads of a path, sorted; a file, or what is not there, is itself."""
+    if not os.path.isdir(path):
+        return [path]
+    return sorted(item.path for item in files_below(path, READERS.names(), readable(), lambda said: None))
+
+
+def within_limit(collection: Collection) -> Collection:
+    """Give a collection back unless it is larger than what one question can be asked of."""
+    size = sum(len(source.text) for source in collection.each())
+    if size > LARGEST:
+        raise InputError(
+            f"the documents have {size:,} characters, and a question may be asked of {LARGEST:,} at most; "
+            "give fewer files, or ask of one part after another"
+        )
+    return collection
 
 
 def read_text(path: Path) -> str:
-    """Decode a file as UTF-8 without touching its line ends."""
-    try:
-        raw = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path}: can't be read: {error.strerror}") from error
-    mark = len(codecs.BOM_UTF8) if raw.startswith(codecs.BOM_UTF8) else 0
-    nul = raw.find(b"\0")
-    if nul >= 0:
-        raise InputError(f"{path}: not a text file: NUL byte at byte {nul}; save it as UTF-8 text")
-    try:
-        return raw[mark:].decode("utf-8")
-    except UnicodeDecodeError as error:
-        at = mark + error.start
-        raise InputError(f"{path}: not UTF-8: byte 0x{raw[at]:02x} at byte {at}; save it as UTF-8 text") from error
+    """Give a file's characters without touching its line ends."""
+    return decoded(read_bytes(path, LARGEST), path)
 
 
 for _suffix in (".txt", ".text", ".md", ".markdown", ".rst"):
     READERS.register(_suffix)(read_text)
 
 
-def _below(path: Path) -> Iterator[_Found]:
-    if os.path.isdir(path):
-        yield from _in_folder(path)
-    elif not os.path.lexists(path):
-        raise InputError(f"{path}: no such file or folder")
-    elif not os.path.isfile(path):
-        raise InputError(f"{path}: neither a file nor a folder")
-    elif path.suffix.lower() not in READERS.names():
-        kind = f"{path.suffix} files are" if path.suffix else "a file without a suffix is"
-        raise InputError(f"{path}: {kind} not read; {readable()}")
-    else:
-        yield _Found(path, _printable(path.name))
-
-
-def _in_folder(folder: Path) -> Iterator[_Found]:
-    """Go through a folder in sorted order, past hidden files and folders, and past links to folders (no cycles)."""
-    for root, folders, names in os.walk(folder, onerror=_unreadable):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for path in (Path(root, name) for name in sorted(names) if not name.startswith(".")):
-            if path.suffix.lower() not in READERS.names():
-                warnings.warn(f"{path}: skipped; {readable()}", SkippedFile, stacklevel=2)
-            elif path.is_file():
-                yield _Found(path, _printable(path.relative_to(folder).as_posix()))
-
-
-def _unreadable(error: OSError) -> NoReturn:
-    raise InputError(f"{error.filename}: can't be read: {error.strerror}") from error
-
-
-def _printable(name: str) -> str:
-    """Write a file name that is not UTF-8 with escapes, since an id goes into records."""
-    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-
-
-def _once(found: Iterator[_Found]) -> list[_Found]:
-    first: dict[Path, _Found] = {}
+def _readable(found: Iterable[Found], skip: Skip) -> Iterator[tuple[Found, str]]:
     for item in found:
-        first.setdefault(item.path.resolve(), item)
+        try:
+            yield item, READERS.get(item.path.suffix.lower())(item.path)
+        except InputError as error:
+            if item.named:
+                raise
+            skip(f"{error}; skipped")
+
+
+def _warn(said: str) -> None:
+    warnings.warn(said, SkippedFile, stacklevel=3)
+
+
+def _refuse(said: str) -> NoReturn:
+    raise InputError(said)
+
+
+def _once(found: Iterator[Found]) -> list[Found]:
+    first: dict[str, Found] = {}
+    for item in found:
+        first.setdefault(os.path.realpath(item.path), item)
     return list(first.values())
 
 
@@ -134,4 +126,5 @@ def _unique(names: Sequence[str]) -> list[str]:
 
 
 def _listed(paths: Sequence[Path]) -> str:
-    return ", ".join(str(path) for path in paths) or "an empty list of paths"
+    more = f" and {len(paths) - LISTED} more" if len(paths) > LISTED else ""
+    return ", ".join(str(path) for path in paths[:LISTED]) + more or "an empty list of paths"

@@ -19,6 +19,7 @@ from threading import RLock
 import numpy as np
 import numpy.typing as npt
 
+from programs.atomic import CantWrite
 from programs.errors import InputError
 from programs.memory.artifacts import Artifact, Kind, Payload
 from programs.models.encoders.encoder import Vectors
@@ -220,6 +221,11 @@ class SqliteStore:
                     raise InputError(
                         f"{self._name}: another process has held this memory file for {BUSY_SECONDS:.0f} s;"
                         " wait for it to end, or give this run a file of its own"
+                    ) from error
+                if getattr(error, "sqlite_errorname", "").startswith(("SQLITE_FULL", "SQLITE_IOERR")):
+                    raise CantWrite(
+                        f"{self._name}: can't be written ({error}); what was finished is kept: make room, and go on "
+                        "with --resume"
                     ) from error
                 raise InputError(self._damaged(str(error))) from error
 

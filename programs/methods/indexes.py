@@ -19,6 +19,8 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from programs.atomic import CantWrite, writing
+
 T = TypeVar("T")
 KEPT = 4
 """Indexes held in the process, the last ones used."""
@@ -92,9 +94,14 @@ class Indexes:
             return codec.load(found)
         index = build()
         draft = self._folder / f"draft-{collection}-{os.getpid()}"
-        draft.mkdir(parents=True)
-        codec.save(index, draft)
-        os.replace(draft, self._folder / f"{collection}@{position}")
+        try:
+            with writing(draft):
+                draft.mkdir(parents=True)
+                codec.save(index, draft)
+                os.replace(draft, self._folder / f"{collection}@{position}")
+        except CantWrite:
+            shutil.rmtree(draft, ignore_errors=True)
+            raise
         return index
 
     def _hold(self, collection: str, index: Any) -> None:

@@ -10,7 +10,8 @@ from rich.padding import Padding
 from rich.text import Text
 
 from metrics.record import Action, EvidenceRecord, QueryRecord, Quote, SupportStatus
-from programs.report.console import snippet, visible
+from programs.report.console import snippet
+from programs.report.visible import visible
 
 ENDINGS = {
     Action.RELEASE: "enough was found",

@@ -24,7 +24,7 @@ from rich.progress import (
 from rich.text import Text
 
 from programs.progress import Listener, listening
-from programs.report.console import visible
+from programs.report.visible import visible
 
 QUIET_SECONDS = 30.0
 """How long a step in a log says nothing more."""

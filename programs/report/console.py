@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable, Sequence
 
 from rich.console import Console, Group, RenderableType
@@ -11,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from metrics.record import QueryRecord
+from programs.report.visible import visible
 from programs.state import Role, StateField
 from programs.transcript import Commit
 
@@ -22,11 +22,6 @@ ROLE_COLOUR = {
     Role.VERIFIER: "yellow",
     Role.SMP: "blue",
 }
-
-
-def visible(text: str) -> str:
-    """Make control characters harmless: a document must not move the cursor or colour the screen."""
-    return "".join(c if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cf", "Cs") else "�" for c in text)
 
 
 def snippet(text: str, length: int = SNIPPET) -> str:

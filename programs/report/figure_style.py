@@ -14,6 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
+from programs.atomic import writing
 from programs.report.console import snippet
 from programs.report.names import is_staterag, is_variant, method_label
 
@@ -128,5 +129,6 @@ def save(figure: Figure, folder: Path, stem: str) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     paths = [folder / f"{stem}.{suffix}" for suffix in ("svg", "png")]
     for path in paths:
-        figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+        with writing(path):
+            figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
     return paths

@@ -11,8 +11,8 @@ from itertools import groupby
 from pathlib import Path
 
 from programs.atomic import replacing
-from programs.report.console import visible
 from programs.report.tables import INTERVALS, VALUES, Column, Layout, Shown, Table, TextRow, blocks, caption, footnotes
+from programs.report.visible import visible
 
 MARKDOWN_SIGNS = re.compile(r"([\\`*_{}\[\]#|~^$])")
 MARKDOWN_BLOCK = re.compile(r"^(\d+)(?=[.)](?:\s|$))|^(?=[-+=])")

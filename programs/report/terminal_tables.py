@@ -11,8 +11,9 @@ from rich.measure import Measurement
 from rich.table import Table as Grid
 from rich.text import Text
 
-from programs.report.console import snippet, visible
+from programs.report.console import snippet
 from programs.report.tables import VALUES, Layout, Table, TextRow, blocks, caption, footnotes
+from programs.report.visible import visible
 
 WIDEST = 400
 LABELS, WORD = 18, 30

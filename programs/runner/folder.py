@@ -15,6 +15,7 @@ import json
 import os
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from io import BytesIO
 from pathlib import Path
 from types import TracebackType
@@ -25,7 +26,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import from_json
 
 from metrics.record import RECORD_VERSION, QueryRecord
-from programs.atomic import replacing
+from programs.atomic import LineFile, replacing
 from programs.errors import InputError
 from programs.json_file import faults, read_whole, shortened
 from programs.workloads.manifest import AnyManifest, differences, read_manifest
@@ -141,7 +142,7 @@ class OpenRun(RunFolder):
         super().__init__(path)
         self._lock = lock
         self._mend()
-        self._file = (path / RECORDS).open("ab")
+        self._file = LineFile(path / RECORDS)
 
     @classmethod
     def open(cls, path: Path, manifest: AnyManifest, references: Sequence[Reference], resume: bool) -> Self:
@@ -175,9 +176,7 @@ class OpenRun(RunFolder):
         written = record.model_copy(update={"manifest": self.manifest.digest})
         line = sealed(written.model_dump_json(exclude={"check"}).encode("utf-8", "surrogatepass"))
         self._goes_on()
-        self._file.write(line)
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        self._file.add(line, sync=True)
         return written.model_copy(update={"check": check_of(line)})
 
     def withdraw(self, method: str, queries: frozenset[str]) -> None:
@@ -185,14 +184,15 @@ class OpenRun(RunFolder):
         self._file.close()
         self._goes_on()
         path = self.path / RECORDS
-        with (self.path / WITHDRAWN).open("ab") as aside, replacing(path) as kept:
-            for line in path.open("rb"):
+        aside = LineFile(self.path / WITHDRAWN)
+        with closing(aside), replacing(path) as kept, path.open("rb") as lines:
+            for line in lines:
                 row = from_json(line)
-                gone = row["method"] == method and row["query_id"] in queries
-                (aside if gone else kept).write(line)
-            aside.flush()
-            os.fsync(aside.fileno())
-        self._file = path.open("ab")
+                if row["method"] == method and row["query_id"] in queries:
+                    aside.add(line, sync=True)
+                else:
+                    kept.write(line)
+        self._file = LineFile(path)
 
     def finish(self, summary: dict[str, Any]) -> None:
         """Write the summary, which says that the run is complete."""

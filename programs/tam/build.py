@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import repeat
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from programs.tam.abstract import Abstractor, LeadAbstractor, NoAbstraction, Reu
 from programs.tam.graph import Edge, GraphParts, Nodes, TypedGraph
 from programs.tam.group import DIGITS, Group, cosine_groups
 from programs.tam.headings import Headings
-from programs.tam.names import name_links
+from programs.tam.names import each_links
 from programs.tam.segment import Segment, segment
 
 EVERYTHING = -1.0
@@ -178,19 +179,18 @@ def region_map(
             related[node].add(node + 1)
             related[node + 1].add(node)
     texts = [region.text for region in regions]
-    by_name = _led_to_by_name(texts) if tam.region_rule == "names" else [()] * len(regions)
+    by_name = _led_to_by_name(texts) if tam.region_rule == "names" else repeat(())
     return tuple(
-        _region(node, related[node], by_name[node - 1], vectors, tam.region_size) for node in range(1, len(regions) + 1)
+        _region(node, related[node], named, vectors, tam.region_size)
+        for node, named in zip(range(1, len(regions) + 1), by_name, strict=False)
     )
 
 
-def _led_to_by_name(texts: Sequence[str]) -> list[Nodes]:
+def _led_to_by_name(texts: Sequence[str]) -> Iterator[Nodes]:
     """Give the nodes that each text leads to: what is headed by a name in it, then by how much shared names say."""
-    found: list[Nodes] = []
-    for headed, shared in zip(Headings(texts).links, name_links(texts), strict=True):
+    for headed, shared in zip(Headings(texts).links, each_links(texts), strict=True):
         by_weight = sorted(shared, key=lambda place: (-round(shared[place], DIGITS), place))
-        found.append(tuple(place + 1 for place in dict.fromkeys([*sorted(headed), *by_weight])))
-    return found
+        yield tuple(place + 1 for place in dict.fromkeys([*sorted(headed), *by_weight]))
 
 
 def _region(node: int, related: set[int], by_name: Nodes, vectors: Vectors, size: int) -> Nodes:

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from programs.models.encoders.encoder import Vectors
+from programs.progress import report
 
 Group = tuple[int, ...]
 Indices = npt.NDArray[np.int64]
@@ -22,7 +23,10 @@ NEIGHBOURS = 4
 ROUNDS = 4
 """Searches at most; each later one is among the items whose groups have room, and fewer than the one before."""
 BLOCK = 512
-"""Rows of the similarity matrix that are in memory at once."""
+"""Rows of the similarity matrix that are in memory at once,"""
+CELLS = BLOCK * 16384
+"""and cosines: of very many items, fewer rows."""
+STEP = "comparing regions"
 SMALL = 128 * 128
 """Cosines up to which a plain loop is used: waking the threads of a matrix product can take 20 ms on a busy machine."""
 DIGITS = 6
@@ -49,7 +53,7 @@ def _merge_rounds(unit: Vectors, threshold: float, members: int) -> list[Group]:
     active: Indices = np.arange(len(unit))
     for _ in range(ROUNDS):
         pairs, complete = _nearest_pairs(unit, active, threshold, NEIGHBOURS * members)
-        merges = sum(forest.merge(i, j, threshold) for i, j in pairs)
+        merges = sum(forest.merge(int(i), int(j), threshold) for i, j in pairs)
         if complete or not merges:
             break
         active = np.array([i for i in active if forest.has_room(int(i))], dtype=np.int64)
@@ -101,9 +105,7 @@ class _Forest:
         return [tuple(group) for group in found.values()]
 
 
-def _nearest_pairs(
-    unit: Vectors, active: Indices, threshold: float, neighbours: int
-) -> tuple[list[tuple[int, int]], bool]:
+def _nearest_pairs(unit: Vectors, active: Indices, threshold: float, neighbours: int) -> tuple[Indices, bool]:
     """Give pairs at or above the threshold, most similar first and ties by index; and whether that is all of them."""
     rows = unit[active]
     found: list[tuple[Indices, Indices, Vectors]] = []
@@ -115,17 +117,25 @@ def _nearest_pairs(
         found.append((active[left + start], active[right], cosines[left, right]))
         complete = complete and not crowded
     if not found:
-        return [], True
+        return np.empty((0, 2), np.int64), True
     left, right, values = (np.concatenate(part) for part in zip(*found, strict=True))
     low, high = np.minimum(left, right), np.maximum(left, right)
     order = np.lexsort((high, low, -values))
-    pairs = zip(low[order].tolist(), high[order].tolist(), strict=True)
-    return list(dict.fromkeys(pairs)), complete
+    _, firsts = np.unique(low[order] * len(unit) + high[order], return_index=True)
+    once = order[np.sort(firsts)]
+    pairs = np.stack([low[once], high[once]], axis=1)
+    return pairs, complete
 
 
 def _similarity_blocks(rows: Vectors, columns: Vectors) -> Iterator[tuple[int, Vectors]]:
-    for start in range(0, len(rows), BLOCK):
-        yield start, np.round(_products(rows[start : start + BLOCK], columns), DIGITS)
+    size = min(BLOCK, max(1, CELLS // max(1, len(columns))))
+    for start in range(0, len(rows), size):
+        if len(rows) > BLOCK:
+            report(STEP, start, len(rows))
+        products = _products(rows[start : start + size], columns)
+        yield start, np.round(products, DIGITS, out=products)
+    if len(rows) > BLOCK:
+        report(STEP, len(rows), len(rows))
 
 
 def _products(rows: Vectors, columns: Vectors) -> Vectors:

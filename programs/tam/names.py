@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import chain, pairwise
 
 import numpy as np
 from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
+
+from programs.progress import counted
 
 SPACE = r"[^\S\r\n]+"
 """What may stand between the words of a name: no line break, or a heading would run into the text below it."""
@@ -27,8 +30,10 @@ SHARE = 0.06
 FEWEST, MOST = 3, 24
 """Bounds on that number of regions, for collections of a few regions and of very many."""
 
-Links = list[dict[int, float]]
-"""For each text, the texts that share rare names with it, and how much that says."""
+Links = dict[int, float]
+"""The texts that share rare names with one, and how much that says."""
+ROWS = 2048
+"""Texts whose links are found at once: those of all the regions of a large text would take gigabytes."""
 
 
 def names(text: str) -> set[str]:
@@ -39,25 +44,36 @@ def names(text: str) -> set[str]:
     return {name for name in found if len(name) >= SHORTEST}
 
 
-def name_links(texts: Sequence[str]) -> Links:
+def name_links(texts: Sequence[str]) -> list[Links]:
     """Link texts by the rare names that they share; a rarer and a longer name weighs more."""
-    borne = [names(text) for text in texts]
+    return list(each_links(texts))
+
+
+def each_links(texts: Sequence[str]) -> Iterator[Links]:
+    """Give the links of each text in turn."""
+    borne = [sorted(names(text)) for text in (counted("names", texts) if len(texts) > ROWS else texts)]
     common = words_in_small_letters(texts)
     counts = Counter(name for found in borne for name in found)
     rare = rarest(len(texts))
     kept = sorted(name for name, count in counts.items() if 2 <= count <= rare and name.lower() not in common)
     if not kept:
-        return [{} for _ in texts]
+        yield from ({} for _ in texts)
+        return
     column = {name: i for i, name in enumerate(kept)}
     weights = np.sqrt([weight(name, len(texts) / counts[name]) for name in kept])
-    cells = [(row, column[name]) for row, found in enumerate(borne) for name in sorted(found) if name in column]
-    rows, columns = np.array(cells).T
+    found_in = [[column[name] for name in found if name in column] for found in borne]
+    del borne, counts
+    rows = np.repeat(np.arange(len(texts)), [len(found) for found in found_in])
+    columns = np.fromiter(chain.from_iterable(found_in), np.int64, len(rows))
     bears = csr_matrix((weights[columns], (rows, columns)), shape=(len(texts), len(kept)))
-    together = csr_matrix(bears @ bears.T)
-    together.setdiag(0.0)
-    together.eliminate_zeros()
-    together.sort_indices()
-    return [dict(zip(together[i].indices.tolist(), together[i].data.tolist(), strict=True)) for i in range(len(texts))]
+    borne_by = csr_matrix(bears.T)
+    for start in range(0, len(texts), ROWS):
+        together = csr_matrix(bears[start : start + ROWS] @ borne_by)
+        together.eliminate_zeros()
+        together.sort_indices()
+        for row, (begin, end) in enumerate(pairwise(together.indptr.tolist()), start=start):
+            links = zip(together.indices[begin:end].tolist(), together.data[begin:end].tolist(), strict=True)
+            yield {place: weight for place, weight in links if place != row}
 
 
 def rarest(texts: int) -> int:

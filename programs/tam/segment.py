@@ -6,12 +6,16 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
+import numpy as np
+import numpy.typing as npt
+
 from programs.contract import evidence_id
 from programs.documents.collection import Collection, Source
 from programs.documents.sections import section_starts
-from programs.documents.sentences import sentence_ends
+from programs.documents.sentences import each_sentence_end
 from programs.errors import InputError
 from programs.models.encoders.encoder import Encoder
+from programs.models.encoders.long_text import Spans, long_text_spans
 from programs.settings import Boundaries
 from programs.state import EvidenceRecord
 
@@ -38,12 +42,15 @@ class Segment:
         return EvidenceRecord(evidence_id=self.evidence_id, cycle=cycle, **asdict(self))
 
 
+Places = Sequence[int] | npt.NDArray[np.intp]
+
+
 @dataclass(frozen=True)
 class _Breaks:
     """The tokens of a source at which a region may begin, in order."""
 
-    sentences: Sequence[int]
-    sections: Sequence[int]
+    sentences: Places
+    sections: Places
     """Those at which a region does begin, unless too little would stand before it."""
 
 
@@ -60,13 +67,13 @@ def segment(
 
 
 def _windows(source: Source, encoder: Encoder, tokens: int, overlap: int, boundaries: Boundaries) -> list[Segment]:
-    spans = encoder.spans(source.text)
+    spans = long_text_spans(encoder, source.text)
     breaks = _text_breaks(source.text, spans) if boundaries == "sentences" else _Breaks(range(len(spans)), ())
     regions: list[Segment] = []
     first = reached = 0
     while first < len(spans):
         last = _end(first, tokens, breaks, len(spans))
-        start, end = spans[first][0], spans[last - 1][1]
+        start, end = int(spans[first, 0]), int(spans[last - 1, 1])
         # A character can be several tokens, so a window may reach no further than the one before it.
         if end > max(start, reached):
             regions.append(Segment(source.source_id, start, end, source.text[start:end]))
@@ -75,11 +82,11 @@ def _windows(source: Source, encoder: Encoder, tokens: int, overlap: int, bounda
     return regions
 
 
-def _text_breaks(text: str, spans: Sequence[tuple[int, int]]) -> _Breaks:
-    starts = [start for start, _ in spans]
+def _text_breaks(text: str, spans: Spans) -> _Breaks:
+    starts = np.ascontiguousarray(spans[:, 0])
     sentences, sections = (
-        sorted({bisect_left(starts, offset) for offset in offsets})
-        for offsets in (sentence_ends(text), section_starts(text))
+        np.unique(np.searchsorted(starts, np.fromiter(offsets, np.int32)))
+        for offsets in (each_sentence_end(text), section_starts(text))
     )
     return _Breaks(sentences, sections)
 
@@ -91,7 +98,7 @@ def _end(first: int, tokens: int, breaks: _Breaks, size: int) -> int:
     if section is not None and section <= full:
         return section
     at = bisect_right(breaks.sentences, full)
-    return full if full == size or at == 0 or breaks.sentences[at - 1] <= first else breaks.sentences[at - 1]
+    return full if full == size or at == 0 or breaks.sentences[at - 1] <= first else int(breaks.sentences[at - 1])
 
 
 def _start(first: int, last: int, overlap: int, breaks: _Breaks) -> int:
@@ -102,6 +109,6 @@ def _start(first: int, last: int, overlap: int, breaks: _Breaks) -> int:
     return last if start is None else min(start, last)
 
 
-def _next(places: Sequence[int], least: int) -> int | None:
+def _next(places: Places, least: int) -> int | None:
     at = bisect_left(places, least)
-    return places[at] if at < len(places) else None
+    return int(places[at]) if at < len(places) else None

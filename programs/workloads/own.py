@@ -13,7 +13,7 @@ from typing import ClassVar
 from pydantic import AliasChoices, Field, model_validator
 
 from programs.documents.collection import Collection
-from programs.documents.text import READERS, load_documents
+from programs.documents.text import load_documents, text_files
 from programs.workloads.longbench import UNREAD, context_collection, gold_passages
 from programs.workloads.query import Example, Query, Reference
 from programs.workloads.rows import AnyAnswers, Line, NonBlank, Row, read_rows, said_of
@@ -50,7 +50,7 @@ def load_own(path: Path) -> Iterator[Example]:
 def document_files(path: Path, limit: int | None = None) -> tuple[Path, ...]:
     """Name the documents that the first rows are asked of, each once."""
     named = (folder for line in islice(read_rows(path, OwnRow), limit) for folder in _paths(path, line.row))
-    return tuple(dict.fromkeys(file for item in dict.fromkeys(named) for file in _text_files(item)))
+    return tuple(dict.fromkeys(file for item in dict.fromkeys(named) for file in text_files(item)))
 
 
 def _examples(path: Path, lines: Iterator[Line[OwnRow]]) -> Iterator[Example]:
@@ -70,14 +70,6 @@ def _paths(path: Path, row: OwnRow) -> tuple[Path, ...]:
 
 def _collection(asked_of: str | tuple[Path, ...]) -> Collection:
     return context_collection(asked_of) if isinstance(asked_of, str) else load_documents(asked_of)
-
-
-def _text_files(path: Path) -> list[Path]:
-    """Go through a folder as documents are read: past hidden files and folders, and past links to folders."""
-    if not path.is_dir():
-        return [path]
-    below = (file for file in sorted(path.rglob("*")) if file.suffix.lower() in READERS.names() and file.is_file())
-    return [file for file in below if not any(part.startswith(".") for part in file.relative_to(path).parts)]
 
 
 def _example(line: Line[OwnRow], collection: Collection, position: int) -> Example:

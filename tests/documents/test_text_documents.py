@@ -84,10 +84,13 @@ def test_a_file_of_another_kind_in_a_folder_is_skipped_with_a_warning_that_names
     [
         ("empty.txt", b"", r"nothing to read: .*empty\.txt is empty or blank"),
         ("bom.txt", b"\xef\xbb\xbf", r"bom\.txt is empty or blank"),
-        ("nul.txt", b"ab\0cd", r"nul\.txt: not a text file: NUL byte at byte 2"),
-        ("latin.md", b"caf\xe9 au lait", r"latin\.md: not UTF-8: byte 0xe9 at byte 3"),
-        ("marked.md", b"\xef\xbb\xbfab\xff", r"marked\.md: not UTF-8: byte 0xff at byte 5"),
-        ("cut.md", b"ok \xe2\x82", r"cut\.md: not UTF-8: byte 0xe2 at byte 3"),
+        ("nul.txt", b"ab\0cd", r"nul\.txt: not a text file: NUL at character 2"),
+        (
+            "marked.md",
+            b"\xef\xbb\xbfab\xff",
+            r"marked\.md: not UTF-8, though its first bytes say so: byte 0xff at byte 5",
+        ),
+        ("cut.md", b"\xe2\x82\xac ok \xe2\x82", r"cut\.md: not UTF-8: byte 0xe2 at byte 7"),
         ("scan.pdf", b"%PDF-1.7", r"scan\.pdf: \.pdf files are not read; text and Markdown files are read today"),
         ("README", b"text", r"README: a file without a suffix is not read"),
     ],

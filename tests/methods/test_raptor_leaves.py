@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from programs.documents.collection import Collection, Source
 from programs.methods.raptor.leaves import pack, sentence_segments, sentence_sizes
+from programs.models.encoders.long_text import long_text_spans
 from tests.support.scripted import HashedEncoder
 
 ENCODER = HashedEncoder()
@@ -45,12 +47,12 @@ def test_a_leaf_never_crosses_a_source():
     ],
 )
 def test_sentences_end_where_a_reader_says_so(text, sizes):
-    assert sentence_sizes(text, ENCODER.spans(text)) == sizes
+    assert sentence_sizes(text, long_text_spans(ENCODER, text)) == sizes
 
 
 def test_a_script_without_spaces_is_cut_after_its_full_stops():
     text = "这是第一句话。这是第二句话！“真的吗？”最后"
-    spans = [(i, i + 1) for i in range(len(text))]
+    spans = np.array([(i, i + 1) for i in range(len(text))], np.int32)
     assert sentence_sizes(text, spans) == [7, 7, 6, 2]
 
 

@@ -268,3 +268,11 @@ def test_seconds_that_a_cache_spares_a_query_are_told_once_and_only_where_it_spa
     again = spared(CachedEncoder(Slow(), path), ["a b", "c d"], ["a b"])
     assert again >= 0.02
     assert spared(CachedEncoder(Slow(), path), ["a b", "new"]) == pytest.approx(again / 2)
+
+
+def test_results_of_a_large_text_are_let_go_of_as_they_are_handed_out(path):
+    held = {b"a": b"x" * 20, b"b": b"y" * 20}
+    given_out = vectors._handed_out([b"a", b"b", b"a"], held)
+    assert [next(given_out)[:1], next(given_out)[:1]] == [b"x", b"y"]
+    assert list(held) == [b"a"]
+    assert [next(given_out)[:1], held] == [b"x", {}]

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from programs.progress import listening
 from programs.tam import group
 from programs.tam.group import cosine_groups
 
@@ -81,3 +82,17 @@ def test_keeping_fewer_neighbours_than_there_are_pairs_still_fills_groups(monkey
     few = cosine_groups(vectors, 0.8, 6, parents=1)
     assert len(few) <= 1.35 * len(everything)
     assert all(len({item // 60 for item in g}) == 1 for g in few)
+
+
+def test_of_very_many_items_fewer_are_compared_at_once_and_the_groups_are_the_same(monkeypatch):
+    vectors, seen, steps = blobs([30, 30, 30, 30]), [], []
+    whole = cosine_groups(vectors, 0.5, 8)
+    products = group._products
+    monkeypatch.setattr(group, "_products", lambda rows, columns: seen.append(len(rows)) or products(rows, columns))
+    monkeypatch.setattr(group, "BLOCK", 40)
+    monkeypatch.setattr(group, "CELLS", 7 * len(vectors))
+    with listening(lambda *step: steps.append(step)):
+        assert cosine_groups(vectors, 0.5, 8) == whole
+    assert max(seen[:3]) == 7
+    assert steps[0] == (group.STEP, 0, len(vectors))
+    assert steps[-1][1] == steps[-1][2]

@@ -1,7 +1,9 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from programs.tam.names import name_links, names
+from programs.tam import names as names_module
+from programs.tam.names import each_links, name_links, names
 
 FILM = "The Amber Road is a drama. It was directed by Ysolde Marrane of Quarrow."
 DIRECTOR = "Ysolde Marrane was born in a harbour town and studied law."
@@ -58,3 +60,13 @@ def test_links_go_both_ways_alike_and_never_to_oneself(texts):
         for there, weight in linked.items():
             assert weight > 0
             assert links[there][here] == weight
+
+
+@given(st.lists(st.sampled_from([FILM, DIRECTOR, OTHER, "Maren Ilsevik sang.", "Quarrow stands."]), max_size=12))
+def test_links_are_found_for_a_few_texts_at_a_time_and_are_the_same(texts):
+    whole = name_links(texts)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(names_module, "ROWS", 3)
+        few = each_links(texts)
+        assert [next(few) for _ in texts] == whole
+        assert not list(few)

@@ -71,7 +71,7 @@ def test_a_page_without_text_is_an_error_that_names_the_page_the_place_and_what_
         load(folder, make(1), make(2, "pages/c.png"))
 
 
-@pytest.mark.parametrize(("data", "message"), [(b" \n", "is blank"), (b"\xff\xfe", "not UTF-8"), (b"a\0", "NUL byte")])
+@pytest.mark.parametrize(("data", "message"), [(b" \n", "is blank"), (b"\xc3\xa9\xff", "not UTF-8"), (b"a\0", "NUL")])
 def test_a_page_whose_text_is_no_text_is_an_error_with_the_question_that_needs_it(folder, data, message):
     write(folder / "pages/c.txt", data)
     with pytest.raises(InputError, match=rf"questions\.dev\.jsonl\.gz, line 1: .*c\.txt.*{message}"):

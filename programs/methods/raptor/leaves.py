@@ -8,7 +8,8 @@ import numpy as np
 
 from programs.documents.collection import Collection, Source
 from programs.documents.sentences import sentence_ends
-from programs.models.encoders.encoder import Encoder, Span
+from programs.models.encoders.encoder import Encoder
+from programs.models.encoders.long_text import Spans, long_text_spans
 from programs.tam.segment import Segment
 
 
@@ -18,17 +19,17 @@ def sentence_segments(collection: Collection, encoder: Encoder, tokens: int) -> 
 
 
 def _packed(source: Source, encoder: Encoder, tokens: int) -> Iterator[Segment]:
-    spans = encoder.spans(source.text)
+    spans = long_text_spans(encoder, source.text)
     first = 0
     for count in pack(sentence_sizes(source.text, spans), tokens):
-        start, end = spans[first][0], spans[first + count - 1][1]
+        start, end = int(spans[first, 0]), int(spans[first + count - 1, 1])
         yield Segment(source.source_id, start, end, source.text[start:end])
         first += count
 
 
-def sentence_sizes(text: str, spans: Sequence[Span]) -> list[int]:
+def sentence_sizes(text: str, spans: Spans) -> list[int]:
     """Count the tokens of each sentence that has any. A token is of the sentence that it starts in."""
-    sentences = np.searchsorted(sentence_ends(text), [start for start, _ in spans], side="right")
+    sentences = np.searchsorted(sentence_ends(text), spans[:, 0], side="right")
     _, counts = np.unique(sentences, return_counts=True)
     sizes: list[int] = counts.tolist()
     return sizes

@@ -34,7 +34,6 @@ class ContentStore:
         self._path = path
         self._guard = threading.Lock()
         self._connection: sqlite3.Connection | None = None
-        path.parent.mkdir(parents=True, exist_ok=True)
         self._open()
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
@@ -78,16 +77,17 @@ class ContentStore:
 
     def _open(self) -> None:
         try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
             self._connection = _connect(self._path)
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, OSError) as error:
             self._mend(error)
 
-    def _mend(self, error: sqlite3.DatabaseError) -> None:
+    def _mend(self, error: sqlite3.DatabaseError | OSError) -> None:
         """Go on after a fault: without the disk if it can't be used, with a new file if this one is no good."""
         if self._connection is not None:
             self._connection.close()
         self._connection = None
-        if isinstance(error, sqlite3.OperationalError):
+        if isinstance(error, sqlite3.OperationalError | OSError):
             warnings.warn(f"{self._path} can't be used ({error}); computed vectors are not kept on disk", stacklevel=3)
             return
         aside = self._path.with_name(f"{self._path.name}.aside-{time.time_ns()}")

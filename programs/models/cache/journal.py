@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from programs.atomic import replacing
+from programs.atomic import LineFile, replacing, writing
 from programs.content_key import content_key
 from programs.elapsed import elapsed
 from programs.models.engines.engine import ChatRequest, Completion, Likelihood, WrappedEngine
@@ -41,15 +41,16 @@ class Journal:
 
     def __init__(self, path: Path, done: Container[str]) -> None:
         """Take up the calls of queries that are not `done`. A line that a kill cut in half is left out."""
-        path.parent.mkdir(parents=True, exist_ok=True)
+        with writing(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
         self._entries: defaultdict[str, deque[dict[str, Any]]] = defaultdict(deque)
         self._lock = threading.Lock()
         kept = [line for line in _lines(path) if line["query_id"] not in done]
         for entry in kept:
             self._entries[entry["key"]].append(entry)
-        with replacing(path) as file:  # never shortened where it stands: a kill right then would lose paid calls
-            file.write("".join(json.dumps(entry) + "\n" for entry in kept).encode())
-        self._file = path.open("a", encoding="utf-8")
+        with replacing(path) as file:
+            file.write(b"".join(map(_line, kept)))
+        self._file = LineFile(path)
 
     def take(self, key: str) -> dict[str, Any] | None:
         """Give what the next call of this name brought, once."""
@@ -58,10 +59,9 @@ class Journal:
             return waiting.popleft() if waiting else None
 
     def add(self, key: str, query_id: str, entry: dict[str, Any]) -> None:
-        """Write a call down. Flushing is enough: a killed process loses nothing that it handed to the system."""
+        """Write a call down."""
         with self._lock:
-            self._file.write(json.dumps({"key": key, "query_id": query_id} | entry) + "\n")
-            self._file.flush()
+            self._file.add(_line({"key": key, "query_id": query_id} | entry))
 
     def close(self) -> None:
         """Close the file."""
@@ -100,6 +100,10 @@ class JournaledEngine(RememberingEngine):
         made, entry = timed(ask)
         self.journal.add(key, query_id, entry)
         return made
+
+
+def _line(entry: dict[str, Any]) -> bytes:
+    return json.dumps(entry).encode() + b"\n"
 
 
 def _lines(path: Path) -> list[dict[str, Any]]:
