@@ -10,7 +10,6 @@ import json
 import random
 import re
 import shutil
-import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,6 +23,13 @@ from programs.commands import ask
 from programs.commands.terminal import err, out
 from programs.models.engines.engine import ChatRequest
 from programs.state import StateField
+from signatures.abstraction import DescribeGroup
+from signatures.navigator import ScoreTraces
+from signatures.planner import ProposePlan
+from signatures.reader import AnswerQuestion
+from signatures.retriever import SelectEvidence
+from signatures.verifier import JudgeEvidence
+from tests.campaign.dangerous import is_dangerous
 from tests.campaign.figures import Figures, measured
 from tests.campaign.hostile_documents import HostileDocument, hostile_documents
 from tests.campaign.pages import check_pages
@@ -36,8 +42,16 @@ QUESTION = "Which dome holds the lens of the observatory?"
 ENDINGS = {0, 1, 3}
 """The exit codes of an answer, of none, and of one that was not found."""
 WIDTH = 400
-FIELDS = ("Query", "Question", "Evidence", "Committed evidence", "Committed plan", "Candidate evidence", "Answer")
-"""Labels in the prompts of roles."""
+SIGNATURES = {
+    "planner": ProposePlan,
+    "navigator": ScoreTraces,
+    "retriever": SelectEvidence,
+    "verifier": JudgeEvidence,
+    "reader": AnswerQuestion,
+    "abstraction": DescribeGroup,
+}
+NOTES = {"planner"}
+"""Whose prompts number nothing, so that a number at the start of a line says nothing there."""
 PAGES_EVERY = 40
 SAID = 150
 """Characters of a document that a model says at once."""
@@ -186,17 +200,17 @@ def check_prompts(document: HostileDocument, parrot: Parrot, figures: Figures) -
         prompt = request.messages[-1].content
         numbers = [int(found) for found in re.findall(r"^\[(\d+)\]", prompt, flags=re.MULTILINE)]
         figures.expect(
-            numbers == list(range(1, len(numbers) + 1)), f"{document.kind}: forges items of the {role}'s prompt"
+            role in NOTES or numbers == list(range(1, len(numbers) + 1)),
+            f"{document.kind}: forges items of the {role}'s prompt",
         )
-        repeated = [name for name in FIELDS if prompt.splitlines().count(f"{name}:") > 1]
+        fields = [field.json_schema_extra.get("desc") for field in SIGNATURES[role].fields.values()]
+        repeated = [name for name in fields if prompt.splitlines().count(f"{name}:") > 1]
         figures.expect(not repeated, f"{document.kind}: forges the field {repeated[:1]} of the {role}'s prompt")
 
 
 def check_screen(document: HostileDocument, parrot: Parrot, outcome: Outcome, figures: Figures) -> None:
     """Nothing but plain characters, and what was said stands there as it was said."""
-    odd = sorted(
-        {f"U+{ord(c):04X}" for c in outcome.screen if unicodedata.category(c) in ("Cc", "Cf", "Cs") and c != "\n"}
-    )
+    odd = sorted({f"U+{ord(c):04X}" for c in outcome.screen if is_dangerous(c)})
     figures.expect(not odd, f"{document.kind}: on the screen: {', '.join(odd[:6])}")
     if outcome.record is not None and outcome.record.is_complete and outcome.record.answer == parrot.piece.strip():
         answer = squeezed(plain(outcome.record.answer))
@@ -204,7 +218,7 @@ def check_screen(document: HostileDocument, parrot: Parrot, outcome: Outcome, fi
 
 
 def plain(text: str) -> str:
-    return "".join(c if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cf", "Cs") else "�" for c in text)
+    return "".join("�" if is_dangerous(c) else c for c in text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def spelt(said: object) -> str:

@@ -6,7 +6,6 @@ import csv
 import io
 import re
 import shutil
-import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from html.parser import HTMLParser
@@ -23,6 +22,7 @@ from programs.commands.terminal import err, out
 from programs.report.table_formats import comma_separated, latex, markdown
 from programs.report.tables import Cell, Column, Table, TableRow
 from programs.runner.evaluate import evaluate
+from tests.campaign.dangerous import is_dangerous
 from tests.campaign.figures import Figures
 from tests.campaign.hostile_documents import HostileDocument
 from tests.campaign.watch import watched
@@ -153,7 +153,7 @@ METADATA = {"date", "format", "type", "creator", "title"}
 
 
 def inert(text: str) -> bool:
-    return all(character == "\n" or unicodedata.category(character) not in ("Cc", "Cf", "Cs") for character in text)
+    return not any(map(is_dangerous, text))
 
 
 def balanced(typeset: str) -> bool:

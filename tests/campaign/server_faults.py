@@ -19,11 +19,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
+import anyio
 import pytest
-import tenacity.nap
 
 from metrics.record import Phase
 from programs.models.engines.engine import ChatMessage, ChatRequest
@@ -177,25 +176,27 @@ def runtime_on(schedule: Schedule) -> Iterator[Runtime]:
     models = {"data": [{"id": "tiny", "max_model_len": 8192}]}
     endpoint = Endpoint(models=lambda handler, body: send(handler, models), answers=[play])
     with served(endpoint):
-        engine = ServerEngine(endpoint.url, "tiny", timeout=TIMEOUT, retries=2, context=8192)
+        engine = ServerEngine(endpoint.url, "tiny", timeout=TIMEOUT, retries=2, context=8192, sleep=hastily)
         model = LanguageModel(engine)
         with pytest.MonkeyPatch.context() as patch:
             connect_by(schedule, int(endpoint.url.rpartition(":")[2]), patch)
-            patch.setattr(tenacity.nap, "time", SimpleNamespace(sleep=lambda seconds: time.sleep(seconds * HASTE)))
             yield Runtime(small_settings(**ASKS_MODELS), model, model, HashedEncoder(), OverlapCrossEncoder())
         engine.close()
 
 
+def hastily(seconds: float) -> None:
+    time.sleep(seconds * HASTE)
+
+
 def connect_by(schedule: Schedule, port: int, patch: pytest.MonkeyPatch) -> None:
     """Draw a fault for each connection, and have the system refuse those that are to be refused."""
-    connect = socket.create_connection
+    connect = anyio.connect_tcp
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
         nobody = closed.getsockname()[1]
 
-    def drawing(address: Any, *rest: Any, **further: Any) -> socket.socket:
-        if address[1] == port and schedule.draw_one() == REFUSED:
-            address = (address[0], nobody)
-        return connect(address, *rest, **further)
+    async def drawing(remote_host: Any, remote_port: int, **further: Any) -> Any:
+        refused = remote_port == port and schedule.draw_one() == REFUSED
+        return await connect(remote_host, nobody if refused else remote_port, **further)
 
-    patch.setattr(socket, "create_connection", drawing)
+    patch.setattr(anyio, "connect_tcp", drawing)
