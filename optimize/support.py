@@ -41,7 +41,7 @@ Run the same command again to go on with one that was stopped: what was answered
 """
 FOLDS = 10
 STRENGTH = 1.0
-"""Of the regression's penalty, inverted: there are seven signs and few questions."""
+"""Of the regression's penalty, inverted: there are six signs and few questions."""
 BRANCH = re.compile(r"^\[support\]\n.*?(?=^\[|\Z)", re.MULTILINE | re.DOTALL)
 
 Numbers = NDArray[np.float64]
@@ -79,10 +79,7 @@ def open_both(request: SupportRequest) -> Development:
 
 def signs_of(records: Sequence[QueryRecord], scorer: CrossEncoder) -> Numbers:
     """Give a row of signs for each answer."""
-    rows = [
-        read(record.question, record.answer, record.evidence, record.calls, scorer).signs
-        for record in counted("signs", records)
-    ]
+    rows = [read(record.question, record.answer, record.evidence, scorer).signs for record in counted("signs", records)]
     return np.array([[row[name] for name in SIGNS] for row in rows])
 
 

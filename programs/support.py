@@ -17,17 +17,17 @@ from itertools import pairwise
 import numpy as np
 
 from metrics.answers import normalise
-from metrics.record import Call, EvidenceRecord, Phase, Quote, Support, SupportStatus
+from metrics.record import EvidenceRecord, Quote, Support, SupportStatus
 from programs.documents.sections import heading_of
 from programs.documents.sentences import sentence_ends
 from programs.models.encoders.encoder import CrossEncoder
 from programs.settings import SupportSettings
 from programs.tam.names import WORD, names
 
-SIGNS = ("record", "sentence", "holding", "stated", "holds", "plain", "names", "words", "sure")
-"""What is looked at: how much the best record, the best sentence, and the best sentence that holds the answer bear on
-the question, and how much a sentence bears on question and answer together; whether the answer stands in the evidence,
-or is a plain yes or no; the shares of the question's names and words that stand there; and how sure the reader was."""
+SIGNS = ("sentence", "stated", "holding", "holds", "names", "words")
+"""What is looked at: how much the best sentence bears on the question, on question and answer together, and the best of
+those that hold the answer on the question; whether the answer stands in the evidence, or is a plain yes or no; and the
+shares of the words of the question's names, and of all its words, that stand there."""
 SHOWN = 3
 """Sentences that an answer is said to rest on, at most."""
 PLAIN = ("yes", "no")
@@ -36,8 +36,6 @@ ASKING = re.compile(
     r"on|at|of|for|from|the|a|an)\b\s*",
     re.IGNORECASE,
 )
-UNTOLD = 0.7
-"""How sure a reader counts as whose engine does not tell: about the mean of those that do."""
 LONG = 4
 """Letters of a word that says what a question is about; shorter ones mostly join others."""
 
@@ -78,17 +76,16 @@ def judge(
     question: str,
     answer: str,
     evidence: Sequence[EvidenceRecord],
-    calls: Sequence[Call],
     scorer: CrossEncoder,
     settings: SupportSettings,
 ) -> Support:
     """Say whether the evidence answers the question and holds the answer, and where."""
-    found = read(question, answer, evidence, calls, scorer)
+    found = read(question, answer, evidence, scorer)
     weighed = settings.bias + sum(settings.weights.get(name, 0.0) * value for name, value in found.signs.items())
     probability = 1.0 / (1.0 + math.exp(-weighed))
     if probability < settings.threshold or not normalise(answer):
         status = SupportStatus.NOT_FOUND
-    elif found.signs["holds"] or (found.signs["plain"] and not found.missing):
+    elif any(found.holding) or (normalise(answer) in PLAIN and not found.missing):
         status = SupportStatus.SUPPORTED
     else:
         status = SupportStatus.UNSUPPORTED
@@ -100,41 +97,33 @@ def judge(
     )
 
 
-def read(
-    question: str, answer: str, evidence: Sequence[EvidenceRecord], calls: Sequence[Call], scorer: CrossEncoder
-) -> Reading:
+def read(question: str, answer: str, evidence: Sequence[EvidenceRecord], scorer: CrossEncoder) -> Reading:
     """Look for the signs. Texts that a model wrote are not source text, and hold nothing up."""
     own = [record for record in evidence if record.derived is None]
     sentences = tuple(sentence for record in own for sentence in sentences_of(record))
     told = [sentence.told for sentence in sentences]
     scores = scorer.score(question, told) if sentences else np.zeros(0)
     stated = scorer.score(f"{question} {answer}", told) if sentences and answer else np.zeros(0)
-    records = scorer.score(question, [record.text for record in own]) if own else np.zeros(0)
     wanted = f" {normalise(answer)} "
     plain = wanted.strip() in PLAIN
     holding = tuple(not plain and bool(wanted.strip()) and wanted in f" {normalise(s.text)} " for s in sentences)
-    text = "\n".join(record.text for record in own).lower()
+    said = set(WORD.findall("\n".join(record.text for record in own).lower()))
     asked = names_of(question)
-    missing = tuple(name for name in asked if name.lower() not in text)
-    words = [word for word in WORD.findall(ASKING.sub("", question).lower()) if len(word) >= LONG]
+    missing = tuple(name for name in asked if not said.issuperset(WORD.findall(name.lower())))
     signs = {
-        "record": float(records.max(initial=0.0)),
         "sentence": float(scores.max(initial=0.0)),
-        "holding": float(max((score for score, holds in zip(scores, holding, strict=True) if holds), default=0.0)),
         "stated": float(stated.max(initial=0.0)),
-        "holds": float(any(holding)),
-        "plain": float(plain),
-        "names": 1.0 - len(missing) / len(asked) if asked else 1.0,
-        "words": sum(word in text for word in words) / len(words) if words else 1.0,
-        "sure": sureness(calls),
+        "holding": float(max((score for score, holds in zip(scores, holding, strict=True) if holds), default=0.0)),
+        "holds": float(plain or any(holding)),
+        "names": share([word for name in asked for word in WORD.findall(name.lower())], said),
+        "words": share([w for w in WORD.findall(ASKING.sub("", question).lower()) if len(w) >= LONG], said),
     }
     return Reading(sentences, tuple(map(float, scores)), holding, signs, missing)
 
 
-def sureness(calls: Sequence[Call]) -> float:
-    """How likely the reader's tokens were to it, as a geometric mean; the middle where its engine does not tell."""
-    told = [call.mean_logprob for call in calls if call.phase is Phase.READER and call.mean_logprob is not None]
-    return math.exp(min(0.0, told[-1])) if told else UNTOLD
+def share(words: Sequence[str], said: set[str]) -> float:
+    """The share of words that are said; where nothing is asked for, nothing is missing."""
+    return sum(word in said for word in words) / len(words) if words else 1.0
 
 
 def names_of(question: str) -> list[str]:

@@ -28,7 +28,7 @@ def record(text=TEXT, source="a.md", start=0, **changes):
 
 
 def told(question, answer, *evidence):
-    return judge(question, answer, evidence or (record(),), (), SCORER, SETTINGS)
+    return judge(question, answer, evidence or (record(),), SCORER, SETTINGS)
 
 
 def test_an_answer_that_a_bearing_sentence_holds_is_supported_and_the_sentence_is_quoted_first():
@@ -67,9 +67,9 @@ def test_a_text_that_a_model_wrote_holds_nothing_up():
 
 
 def test_an_answer_is_held_as_words_and_not_as_letters():
-    signs = read("When did it burn?", "868", [record()], (), SCORER).signs
+    signs = read("When did it burn?", "868", [record()], SCORER).signs
     assert signs["holds"] == 0.0
-    assert read("When did it burn?", "1868", [record()], (), SCORER).signs["holds"] == 1.0
+    assert read("When did it burn?", "1868", [record()], SCORER).signs["holds"] == 1.0
 
 
 @given(st.text(max_size=200), st.integers(0, 50))
@@ -83,8 +83,8 @@ def test_sentences_are_the_sources_characters_at_their_offsets(text, start):
 @given(st.text(max_size=40), st.text(max_size=20), st.lists(st.text(min_size=1, max_size=60), max_size=3))
 def test_every_sign_is_a_share_whatever_is_said(question, answer, texts):
     evidence = [record(text, source=f"s{i}") for i, text in enumerate(texts)]
-    signs = read(question, answer, evidence, (), SCORER).signs
+    signs = read(question, answer, evidence, SCORER).signs
     assert set(signs) == set(SIGNS)
     assert all(0.0 <= value <= 1.0 for value in signs.values())
-    found = judge(question, answer, evidence, (), SCORER, SETTINGS)
+    found = judge(question, answer, evidence, SCORER, SETTINGS)
     assert {quote.evidence_id for quote in found.quotes} <= {item.evidence_id for item in evidence}
