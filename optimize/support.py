@@ -40,7 +40,7 @@ HELP = """Fit on development questions, with and without what their answers need
 Run the same command again to go on with one that was stopped: what was answered is not asked again.
 """
 FOLDS = 10
-STRENGTH = 1.0
+STRENGTH = 10.0
 """Of the regression's penalty, inverted: there are six signs and few questions."""
 BRANCH = re.compile(r"^\[support\]\n.*?(?=^\[|\Z)", re.MULTILINE | re.DOTALL)
 
