@@ -51,6 +51,7 @@ _ALL = (
     Metric("memory_reads", "Memory reads", "memory", "amount", None),
     Metric("memory_hits", "Memory hits", "memory", "amount", None),
     Metric("incomplete", "Incomplete", "diagnostics", "binary", False),
+    Metric("told_right", "Told right", "diagnostics", "binary", True),
     Metric("parse_failures", "Parse failures", "diagnostics", "amount", False),
     Metric("truncations", "Context truncations", "diagnostics", "amount", False),
     Metric("cut_completions", "Cut completions", "diagnostics", "amount", False),

@@ -25,7 +25,7 @@ from metrics.evidence import (
 from metrics.latency import latency_scores
 from metrics.memory import hit_rate, memory_scores
 from metrics.metric import METRICS, RECALL_DEPTHS, Metric
-from metrics.record import QueryRecord, Reason, Reference
+from metrics.record import QueryRecord, Reason, Reference, SupportStatus
 from metrics.tokens import token_scores
 
 __all__ = ["METRICS", "Metric", "ScoreTable", "collect_tables", "score"]
@@ -48,6 +48,9 @@ def quality_scores(record: QueryRecord, reference: Reference) -> dict[str, float
     if answers := reference.answers:
         scores |= answer_scores(record.answer if complete else "", answers)
         scores["answer_in_evidence"] = answer_in_evidence(evidence, answers)
+    if record.support is not None:
+        found = record.support.status is not SupportStatus.NOT_FOUND
+        scores["told_right"] = float(found == reference.answerable)
     if passages := reference.passages:
         scores["title_recall"] = title_recall(evidence, passages)
         scores["passage_recall"] = passage_recall(evidence, passages)

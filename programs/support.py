@@ -36,6 +36,8 @@ ASKING = re.compile(
     r"on|at|of|for|from|the|a|an)\b\s*",
     re.IGNORECASE,
 )
+LEAST = 1e-4
+"""The score below which, and above the like of which, a cross-encoder's scores are not told apart."""
 LONG = 4
 """Letters of a word that says what a question is about; shorter ones mostly join others."""
 
@@ -111,14 +113,20 @@ def read(question: str, answer: str, evidence: Sequence[EvidenceRecord], scorer:
     asked = names_of(question)
     missing = tuple(name for name in asked if not said.issuperset(WORD.findall(name.lower())))
     signs = {
-        "sentence": float(scores.max(initial=0.0)),
-        "stated": float(stated.max(initial=0.0)),
-        "holding": float(max((score for score, holds in zip(scores, holding, strict=True) if holds), default=0.0)),
+        "sentence": told_apart(scores.max(initial=0.0)),
+        "stated": told_apart(stated.max(initial=0.0)),
+        "holding": told_apart(max((score for score, it in zip(scores, holding, strict=True) if it), default=0.0)),
         "holds": float(plain or any(holding)),
         "names": share([word for name in asked for word in WORD.findall(name.lower())], said),
         "words": share([w for w in WORD.findall(ASKING.sub("", question).lower()) if len(w) >= LONG], said),
     }
     return Reading(sentences, tuple(map(float, scores)), holding, signs, missing)
+
+
+def told_apart(score: float) -> float:
+    """Spread a cross-encoder's score: they crowd at both ends, and as log-odds 0.9 is told from 0.999. From 0 to 1."""
+    odds = math.log(max(score, LEAST) / max(1.0 - score, LEAST))
+    return min(1.0, max(0.0, (odds / -math.log(LEAST) + 1.0) / 2.0))
 
 
 def share(words: Sequence[str], said: set[str]) -> float:

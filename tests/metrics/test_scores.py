@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metrics.metric import METRICS
+from metrics.record import Support, SupportStatus
 from metrics.scores import ScoreTable, collect_tables, score
 from tests.metrics.records import a_baseline_record, a_record, a_reference, a_rejection, a_summary, an_evidence
 from tests.metrics.records import an_incomplete_record as incomplete
@@ -18,7 +19,8 @@ RECALLS = {"recall@1", "recall@2", "recall@5", "recall@10"}
 
 
 def test_a_query_has_every_metric_that_its_reference_defines():
-    assert set(score(a_record(), a_reference())) == set(METRICS)
+    judged = a_record(support=Support(status=SupportStatus.SUPPORTED, probability=0.9))
+    assert set(score(judged, a_reference())) == set(METRICS)
     assert list(METRICS) == [metric.name for metric in METRICS.values()]
 
 
@@ -33,7 +35,7 @@ def test_a_query_has_every_metric_that_its_reference_defines():
     ],
 )
 def test_a_metric_that_the_reference_does_not_define_has_no_key(reference, absent):
-    assert set(METRICS) - set(score(a_record(), reference)) == absent
+    assert set(METRICS) - set(score(a_record(), reference)) == absent | {"told_right"}
 
 
 def test_the_scores_of_a_query():
@@ -228,3 +230,15 @@ def test_one_pass_gives_each_method_the_table_that_it_would_have_alone():
         assert table.query_ids == alone.query_ids
         for name in METRICS:
             np.testing.assert_array_equal(table.values[name], alone.values[name])
+
+
+@pytest.mark.parametrize("status", SupportStatus)
+@pytest.mark.parametrize("answerable", [True, False])
+def test_whether_an_answer_is_there_is_told_right_or_not(status, answerable):
+    support = Support(status=status, probability=0.5)
+    told = score(a_record(support=support), a_reference(answerable=answerable))["told_right"]
+    assert told == float((status is not SupportStatus.NOT_FOUND) == answerable)
+
+
+def test_where_nothing_judged_the_answer_nothing_was_told():
+    assert "told_right" not in score(a_record(), a_reference())

@@ -28,10 +28,12 @@ processes = multiprocessing.get_context("forkserver")
 processes.set_forkserver_preload(["tests.runner.killable"])
 
 
-def killed_after(seconds, *arguments):
-    """Run in another process and kill it; tell whether it was still at work."""
+def killed_after(seconds, *arguments, begun=None):
+    """Run in another process and kill it; tell whether it was still at work. The clock starts once a file is there."""
     process = processes.Process(target=killable.run_once, args=arguments)
     process.start()
+    while begun is not None and process.is_alive() and not begun.exists():
+        time.sleep(0.002)
     process.join(seconds)
     alive = process.is_alive()
     process.kill()
@@ -60,8 +62,9 @@ def test_I8_a_run_with_global_memory_killed_at_25_random_instants_ends_as_one_ne
     in_the_middle = 0
     for kill in range(KILLS):
         folder = tmp_path / str(kill)
-        killed_after(draw.uniform(0, seconds), str(folder), "staterag", manifest)
         written = folder / "records.jsonl"
+        begun = written if kill % 5 else None  # every fifth also while it starts
+        killed_after(draw.uniform(0, seconds), str(folder), "staterag", manifest, begun=begun)
         before = written.read_bytes().count(b"\n") if written.exists() else 0
         in_the_middle += 0 < before < 30
         killable.run_once(str(folder), "staterag", manifest)

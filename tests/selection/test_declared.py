@@ -125,7 +125,7 @@ def test_everything_that_ships_sets_what_its_method_declares():
         ({"vanilla.k": "3"}, r"'vanilla\.k': 3 is outside"),
         ({"vanilla.k": True}, r"'vanilla\.k': True is outside"),
         ({"vanilla.k": None}, r"'vanilla\.k': None is outside"),
-        ({"vanilla.k": 2.5}, r"'vanilla\.k'.*valid integer"),
+        ({"vanilla.k": 2.5}, r"'vanilla\.k'.*a whole number"),
         ({"vanilla.k": [3]}, r"parameters\.vanilla\.k: a number, a text, true, false or null"),
         ({"vanilla.k": {"a": 3}}, r"parameters\.vanilla\.k: a number"),
         ({"tam.boundaries": "paragraphs"}, r"'tam\.boundaries': paragraphs is outside"),
