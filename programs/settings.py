@@ -149,6 +149,9 @@ class MemorySettings(Frozen):
     order: Literal["strict", "parallel"] = Field(
         "strict", description="'strict': a query sees what the queries before it left; 'parallel': whatever is there"
     )
+    horizon: int | None = Field(
+        None, ge=1, description="only what the last so many queries of the order left may be used again; None: all"
+    )
     similar_plans: int = Field(2, ge=0, description="earlier plans offered to the Planner at most")
     plan_similarity: float = Field(0.8, ge=-1, le=1, description="cosine from which a query counts as similar")
 
