@@ -8,7 +8,7 @@ defined beside it, in `metrics.record`.
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Protocol
 
 from pydantic import BaseModel, ConfigDict
 
@@ -72,6 +72,25 @@ OWNED_FIELD: dict[Role, StateField] = {
     Role.SMP: StateField.ARTIFACTS,
 }
 """Whose field is whose. A role never names a field: it is looked up here."""
+
+
+class Readable(Protocol):
+    """The five fields as a role reads them. `State` has what was committed; without a contract, what was proposed."""
+
+    @property
+    def plan(self) -> Plan | None: ...
+
+    @property
+    def path(self) -> Path: ...
+
+    @property
+    def evidence(self) -> tuple[EvidenceRecord, ...]: ...
+
+    @property
+    def verdict(self) -> Verdict: ...
+
+    @property
+    def artifacts(self) -> tuple[str, ...]: ...
 
 
 class State:

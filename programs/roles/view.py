@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import dspy
 import numpy as np
@@ -13,28 +13,13 @@ import numpy.typing as npt
 from dspy.utils.exceptions import AdapterParseError
 
 from programs.contract import Reason
-from programs.memory.artifacts import Kind, MemoryScope, Payload
+from programs.memory.memory import Recollection
 from programs.models.encoders.encoder import CrossEncoder, Encoder
 from programs.models.language_model import LanguageModel
 from programs.models.ledger import Ledger, Phase
 from programs.settings import Settings
-from programs.state import EvidenceRecord, Role, State
+from programs.state import EvidenceRecord, Readable, Role
 from programs.tam.graph import TypedGraph
-
-
-class Recollection(Protocol):
-    """A role's own door to SMP. It is bound to the role, so the role can't ask as another."""
-
-    def recall_many(self, kind: Kind, keys: Sequence[str]) -> dict[str, Payload]:
-        """Read payloads of global artifacts by content key; one permitted read."""
-
-    def similar_plans(self) -> list[Payload]:
-        """Read the plans of earlier, similar queries; one permitted read, the Planner's alone."""
-
-    def offer(
-        self, kind: Kind, key: str, payload: Payload, provenance: Sequence[str], scope: MemoryScope
-    ) -> str | None:
-        """Offer an artifact to a scope; it is transient until the controller has chosen an action."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +46,7 @@ class View:
     """One role's turn: q, s^{t,i-1}, c_q, and the cycle's number."""
 
     query: str
-    state: State
+    state: Readable
     revision: str
     cycle: int
     earlier: tuple[EvidenceRecord, ...]

@@ -128,10 +128,15 @@ class Compiled(CompiledPart):
         return hashlib.sha256(self.model_dump_json(exclude={"choice"}).encode()).hexdigest()
 
     def load_into(self, program: Program) -> None:
-        """Give a program its prompts. Every predictor that the file names must be there, but a reader nobody asks."""
+        """Give a program its prompts. Every predictor that the file names must be there, but a reader nobody asks.
+
+        A variant of the method that it is compiled for may lack predictors: those of what was removed.
+        """
         predictors = dict(program.named_predictors())
         reads = program.settings.lifecycle.answer
         prompts = {name: prompt for name, prompt in self.prompts.items() if reads or not name.startswith(READER)}
+        if program.name != self.method:
+            prompts = {name: prompt for name, prompt in prompts.items() if name in predictors}
         strange = sorted(set(prompts) - set(predictors))
         if strange:
             raise InputError(

@@ -63,5 +63,5 @@ SPEC = MethodSpec(
         Real("verifier.threshold", 0.05, 0.99, online=True, when=has_cross_encoder),
     ),
     place=0,
-    printed=9,
+    printed=10,
 )
