@@ -168,6 +168,9 @@ class LifecycleSettings(Frozen):
     answer: bool = Field(True, description="false ends a query before the reader: its evidence alone is wanted")
     reader_tokens: int = Field(64, ge=1, description="tokens that an answer may have")
     role_tokens: int = Field(384, ge=16, description="tokens that a role's completion may have")
+    constrained: bool = Field(
+        True, description="hold completions to the JSON schema that is asked for; false only describes it"
+    )
 
 
 class SupportSettings(Frozen):

@@ -203,3 +203,9 @@ def test_a_missing_capability_is_said_at_start(model, branches, cross_encoder, s
     encoder = OverlapCrossEncoder() if cross_encoder else None
     with pytest.raises(ModelUnavailable, match=said):
         check_capabilities(Runtime(small_settings(**branches), lm, lm, HashedEncoder(), encoder))
+
+
+def test_an_engine_without_schemas_will_do_where_they_are_only_described():
+    lm = LanguageModel(Unable(RoleScript(), model="no-schema"))
+    settings = small_settings(lifecycle={"constrained": False})
+    check_capabilities(Runtime(settings, lm, lm, HashedEncoder(), OverlapCrossEncoder()))
