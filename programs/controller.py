@@ -99,9 +99,9 @@ class Controller:
         return self._commit(Role.SMP, memory.resolve(), cycle, carrier, transcript)
 
     def _commit(self, role: Role, value: object, cycle: int, carrier: Carrier, transcript: Transcript) -> bool:
-        rejection = carrier.commit(role, value, cycle)
-        if rejection is not None:
-            transcript.rejections.append(rejection)
+        outcome = carrier.commit(role, value, cycle)
+        if isinstance(outcome, Rejection):
+            transcript.rejections.append(outcome)
             return False
-        transcript.committed(carrier.state, role, cycle)
+        transcript.states.extend(outcome)
         return True

@@ -42,6 +42,10 @@ class MethodSpec:
     """The method that this one is a variant of, where it is one: it runs with what is compiled for that one."""
     removed: str = ""
     """The component of its base that it does without, as tables of ablations call it."""
+    carrier: str = ""
+    """What carries its state, as tables of the carrier control call it; empty where it is no side of that control."""
+    contract: tuple[str, ...] = ()
+    """The elements of the contract that it keeps, as their table calls them; none where it is not in that table."""
 
     @property
     def compiled_as(self) -> str:

@@ -8,9 +8,15 @@ from programs.methods.registry import specs
 
 STATERAG = "staterag"
 TYPED, FREE_FORM = "staterag-typed", "staterag-free-form"
-CARRIERS = {TYPED: "Typed, role-owned", FREE_FORM: "Free-form shared"}
-VARIANTS = [*(one.name for one in specs().values() if one.base == STATERAG), *CARRIERS]
+VARIANTS = [one.name for one in specs().values() if one.base == STATERAG]
 REMOVALS = {one.name: f"w/o {one.removed}" for one in specs().values() if one.base == STATERAG and one.removed}
+CARRIERS = {one.name: one.carrier for one in specs().values() if one.base == STATERAG and one.carrier}
+ELEMENTS = {
+    one.name: " + ".join(one.contract).capitalize()
+    for one in sorted(specs().values(), key=lambda one: len(one.contract))
+    if one.base == STATERAG and one.contract
+}
+"""What is left of the contract, from the least to all of it."""
 METHODS = {one.name: one.label for one in sorted(specs().values(), key=lambda one: (one.printed, one.name))}
 """In the paper's order; methods that packages bring stand after those of the paper."""
 
@@ -29,8 +35,7 @@ def base(name: str) -> str:
 def method_label(name: str) -> str:
     """Call a system by its method's printed name, with its run where there are several."""
     run, _, method = name.rpartition("/")
-    carriers = {TYPED: "StateRAG, typed", FREE_FORM: "StateRAG, free-form"}
-    label = (METHODS | carriers).get(method, method)
+    label = METHODS.get(method, method)
     return f"{label} ({run})" if run else label
 
 

@@ -80,11 +80,15 @@ def asking(ledger: Ledger, role: Role) -> Iterator[None]:
         try:
             yield
         except AdapterParseError as error:
-            cut = bool(ledger.calls) and ledger.calls[-1].truncated
-            reason = Reason.TRUNCATED if cut else Reason.MALFORMED
-            raise ProposalFault(reason, parse_detail(error), error.lm_response) from error
+            raise unreadable(ledger, parse_detail(error), error.lm_response) from error
         except dspy.ContextWindowExceededError as error:
             raise ProposalFault(Reason.OVER_CONTEXT, str(error)) from error
+
+
+def unreadable(ledger: Ledger, detail: str, completion: str) -> ProposalFault:
+    """Make the fault of a last completion that is no use: cut before its end, or of another form than it must have."""
+    cut = bool(ledger.calls) and ledger.calls[-1].truncated
+    return ProposalFault(Reason.TRUNCATED if cut else Reason.MALFORMED, detail, completion)
 
 
 def parse_detail(error: AdapterParseError) -> str:

@@ -130,7 +130,8 @@ class Compiled(CompiledPart):
     def load_into(self, program: Program) -> None:
         """Give a program its prompts. Every predictor that the file names must be there, but a reader nobody asks.
 
-        A variant of the method that it is compiled for may lack predictors: those of what was removed.
+        A variant of the method that it is compiled for may lack predictors: those of what was removed. Where it asks
+        for another form of answer, an example of the old form is left out.
         """
         predictors = dict(program.named_predictors())
         reads = program.settings.lifecycle.answer
@@ -146,7 +147,9 @@ class Compiled(CompiledPart):
         for name, prompt in prompts.items():
             predictor = predictors[name]
             predictor.signature = predictor.signature.with_instructions(prompt.instructions)
-            predictor.demos = [_demo(predictor.signature, demo) for demo in prompt.demos]
+            fields = set(predictor.signature.fields)
+            fitting = [demo for demo in prompt.demos if program.name == self.method or fields <= set(demo)]
+            predictor.demos = [_demo(predictor.signature, demo) for demo in fitting]
 
 
 def _others(chosen: Sequence[ModelIdentity], models: Sequence[ModelIdentity]) -> list[str]:

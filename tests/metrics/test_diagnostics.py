@@ -69,8 +69,8 @@ def test_each_broken_rule_is_named(record, violation):
 
 def test_a_free_form_carrier_is_judged_without_typed_commits():
     said = [a_commit("evidence", "I keep the first."), a_commit("verdict", "Looks fine. PASS")]
-    assert admission_violations(a_record(method="staterag-freeform", states=said)) == ()
-    broken = a_record(method="staterag-freeform", states=said, action=None)
+    assert admission_violations(a_record(method="staterag-free-form", states=said)) == ()
+    broken = a_record(method="staterag-free-form", states=said, action=None)
     assert admission_violations(broken) == ("reader_without_terminal_action",)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import dspy
 
@@ -12,20 +12,8 @@ from programs.memory.memory import Memory
 from programs.methods.base import NO_EVIDENCE, QueryRun
 from programs.methods.staterag.program import StateRAG
 from programs.roles.view import ProposalFault, Tools, View
-from programs.state import OWNED_FIELD, PENDING, Action, EvidenceRecord, Path, Role, Verdict
+from programs.state import OWNED_FIELD, Action, Proposed, Role
 from programs.transcript import Considered
-from signatures.planner import Plan
-
-
-@dataclass(frozen=True)
-class Proposed:
-    """What each role proposed, for the next one to read. Nobody has judged it, and nothing is committed."""
-
-    plan: Plan | None = None
-    path: Path = ()
-    evidence: tuple[EvidenceRecord, ...] = ()
-    verdict: Verdict = PENDING
-    artifacts: tuple[str, ...] = ()
 
 
 class StateRAGWithoutMARS(StateRAG):
