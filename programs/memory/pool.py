@@ -61,6 +61,11 @@ class Pool:
         if self._store is not None:
             self._store.rewind(position)
 
+    @property
+    def ordered(self) -> bool:
+        """Whether memory passes from a query to the next, so that they must run one after another."""
+        return self.settings.enabled and self.settings.keep_global and self.settings.order == "strict"
+
     def __deepcopy__(self, memo: dict[int, Any]) -> Pool:
         """Stay one: a copy of a program writes to the same memory."""
         return self
@@ -102,7 +107,7 @@ class QueryMemory:
         self._text = text
         self._vector = vector
         self._sources = sources
-        self._horizon = position if settings.keep_global else 0
+        self._reach = _reach(position, settings)
         self._local: dict[str, Artifact] = {}
         self._transient: dict[str, Artifact] = {}
         self._similar: list[str] | None = None
@@ -174,7 +179,9 @@ class QueryMemory:
         self.close()
 
     def _find_global(self, names: Sequence[str]) -> dict[str, tuple[Kind, Payload]]:
-        return {} if self._store is None or self._ended else self._store.find(names, self._horizon)
+        return (
+            {} if self._store is None or self._ended else self._store.find(names, self._reach.stop, self._reach.start)
+        )
 
     def _similar_plans(self) -> list[str]:
         """Look once, so that U and the Planner speak of the same plans throughout the query."""
@@ -182,7 +189,9 @@ class QueryMemory:
             self._similar = []
             if self._store is not None and self._vector is not None:
                 limit, at_least = self._settings.similar_plans, self._settings.plan_similarity
-                self._similar = self._store.similar_plans(self._vector, at_least, limit, self._horizon)
+                self._similar = self._store.similar_plans(
+                    self._vector, at_least, limit, self._reach.stop, self._reach.start
+                )
         return self._similar
 
     def _admit(
@@ -211,6 +220,13 @@ class QueryMemory:
         if self._sources is not None:
             check_provenance(artifact.provenance, self.query_id, self._sources)
         self._transient.setdefault(artifact.artifact_id, artifact)
+
+
+def _reach(position: int, settings: MemorySettings) -> range:
+    """Give the positions of the queries whose global artifacts the one at this position may use."""
+    if not settings.keep_global:
+        return range(0)
+    return range(0 if settings.horizon is None else max(0, position - settings.horizon), position)
 
 
 class RoleMemory:

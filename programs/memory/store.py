@@ -25,7 +25,7 @@ from programs.memory.artifacts import Artifact, Kind, Payload
 from programs.models.encoders.encoder import Vectors
 
 APPLICATION_ID = 0x53524147
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 BUSY_SECONDS = 30.0
 TOLERANCE = 1e-6
 """Unit vectors of 32-bit floats miss length 1 by about this much, and a threshold of 1.0 should mean the same text."""
@@ -33,33 +33,33 @@ TOLERANCE = 1e-6
 _SCHEMA = f"""
 CREATE TABLE workload (scope_key TEXT NOT NULL);
 CREATE TABLE artifacts (
-    artifact_id TEXT PRIMARY KEY,
+    artifact_id TEXT NOT NULL,
     position INTEGER NOT NULL,
     kind TEXT NOT NULL,
     key TEXT NOT NULL,
     payload TEXT NOT NULL,
     producer TEXT NOT NULL,
     provenance TEXT NOT NULL,
-    vector BLOB
+    vector BLOB,
+    PRIMARY KEY (artifact_id, position)
 );
 PRAGMA application_id = {APPLICATION_ID};
 PRAGMA user_version = {SCHEMA_VERSION};
 """
 
-# The earliest query's artifact stands, whichever was written first, so that rewinding never loses what must stay.
+# Each query's own write is kept, so that rewinding never loses what must stay and a horizon never what it may show.
 _INSERT = """
 INSERT INTO artifacts (artifact_id, position, kind, key, payload, producer, provenance, vector)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT (artifact_id) DO UPDATE SET
-    position = excluded.position, payload = excluded.payload, producer = excluded.producer,
-    provenance = excluded.provenance, vector = excluded.vector
-WHERE excluded.position < artifacts.position
+ON CONFLICT (artifact_id, position) DO NOTHING
 """
 
 _SELECT = """
 SELECT artifact_id, kind, payload FROM artifacts
-WHERE artifact_id IN (SELECT value FROM json_each(?)) AND position < ?
+WHERE artifact_id IN (SELECT value FROM json_each(?)) AND position >= ? AND position < ?
+ORDER BY position DESC
 """
+"""The earliest comes last, and so stands."""
 
 
 class SqliteStore:
@@ -81,19 +81,22 @@ class SqliteStore:
 
     def __len__(self) -> int:
         with self._faults():
-            return int(self._db.execute("SELECT count(*) FROM artifacts").fetchone()[0])
+            return int(self._db.execute("SELECT count(DISTINCT artifact_id) FROM artifacts").fetchone()[0])
 
-    def find(self, ids: Sequence[str], before: int) -> dict[str, tuple[Kind, Payload]]:
-        """Give the kind and payload of those artifacts that a query before position `before` wrote."""
+    def find(self, ids: Sequence[str], before: int, since: int = 0) -> dict[str, tuple[Kind, Payload]]:
+        """Give the kind and payload of those artifacts that a query from `since` to before `before` wrote.
+
+        Where several did, the earliest query's stands, whichever was written first.
+        """
         with self._faults():
-            rows = self._db.execute(_SELECT, (json.dumps(list(ids)), before)).fetchall()
+            rows = self._db.execute(_SELECT, (json.dumps(list(ids)), since, before)).fetchall()
         return {name: (Kind(kind), json.loads(payload)) for name, kind, payload in rows}
 
-    def similar_plans(self, vector: Vectors, at_least: float, limit: int, before: int) -> list[str]:
+    def similar_plans(self, vector: Vectors, at_least: float, limit: int, before: int, since: int = 0) -> list[str]:
         """Give ids of plans whose query is like this one, best first, ties in the order of the queries."""
         with self._faults():
             self._check_dimension(vector)
-            return self._plans.nearest(vector, at_least, limit, before)
+            return self._plans.nearest(vector, at_least, limit, before, since)
 
     def persist(self, artifacts: Sequence[Artifact], position: int, vector: Vectors | None) -> None:
         """Write artifacts of the query at `position`, all or none; its plans carry the query's vector."""
@@ -239,7 +242,11 @@ class PlanIndex:
 
     def __init__(self) -> None:
         self._ids: list[str] = []
-        self._rows: dict[str, int] = {}
+        self._numbers: dict[str, int] = {}
+        """Of each id, in the order in which they came."""
+        self._writes: set[tuple[str, int]] = set()
+        self._plans: npt.NDArray[np.int64] = np.zeros(0, dtype=np.int64)
+        """The number of each row's id: a plan has a row for each query that left it."""
         self._positions: npt.NDArray[np.int64] = np.zeros(0, dtype=np.int64)
         self._matrix: Vectors = np.zeros((0, 0), dtype=np.float32)
 
@@ -249,19 +256,19 @@ class PlanIndex:
         return self._matrix.shape[1] if self._ids else None
 
     def put(self, name: str, position: int, vector: Vectors) -> None:
-        """Add a plan; of one that is known, the earlier query's stands."""
-        row = self._rows.get(name)
-        if row is None:
-            row = self._rows[name] = len(self._ids)
-            self._make_room(row, len(vector))
-            self._ids.append(name)
-        elif position >= self._positions[row]:
+        """Add a plan as the query at a position left it; of the same query's, the first stands."""
+        if (name, position) in self._writes:
             return
+        self._writes.add((name, position))
+        row = len(self._ids)
+        self._make_room(row, len(vector))
+        self._ids.append(name)
+        self._plans[row] = self._numbers.setdefault(name, len(self._numbers))
         self._positions[row] = position
         self._matrix[row] = vector
 
-    def nearest(self, vector: Vectors, at_least: float, limit: int, before: int) -> list[str]:
-        """Give at most `limit` ids of plans before position `before`, best first.
+    def nearest(self, vector: Vectors, at_least: float, limit: int, before: int, since: int = 0) -> list[str]:
+        """Give at most `limit` ids of plans from position `since` to before `before`, best first.
 
         One pass finds the candidates, and their cosines are then computed again in double precision, row by row, so
         that a tie is a tie whatever else the matrix holds. The pass is `einsum` and not `@`: it stays on this thread,
@@ -271,7 +278,7 @@ class PlanIndex:
         if count == 0 or limit == 0:
             return []
         rough = np.einsum("ij,j->i", self._matrix[:count], vector)
-        rough[self._positions[:count] >= before] = -np.inf
+        rough[~self._earliest(before, since)] = -np.inf
         last = count - min(limit, count)
         floor = max(at_least, float(np.partition(rough, last)[last]))
         rows = np.flatnonzero(rough >= floor - 10 * TOLERANCE)
@@ -279,10 +286,24 @@ class PlanIndex:
         order = np.lexsort((rows, self._positions[rows], -cosines))
         return [self._ids[rows[i]] for i in order if cosines[i] >= at_least - TOLERANCE][:limit]
 
+    def _earliest(self, before: int, since: int) -> npt.NDArray[np.bool_]:
+        """Mark the rows between two positions, of a plan that several queries left there the earliest's alone."""
+        positions = self._positions[: len(self._ids)]
+        between = (positions >= since) & (positions < before)
+        if len(self._numbers) == len(self._ids):
+            return between
+        rows = np.flatnonzero(between)
+        rows = rows[np.argsort(positions[rows], kind="stable")]
+        _, first = np.unique(self._plans[rows], return_index=True)
+        earliest = np.zeros_like(between)
+        earliest[rows[first]] = True
+        return earliest
+
     def _make_room(self, row: int, dimension: int) -> None:
         if row >= len(self._matrix):
             capacity = max(64, 2 * row)
             self._matrix.resize((capacity, dimension), refcheck=False)
+            self._plans.resize(capacity, refcheck=False)
             self._positions.resize(capacity, refcheck=False)
 
 

@@ -227,7 +227,7 @@ class Program(dspy.Module):  # type: ignore[misc]
     def _record(self, query: Query) -> QueryRecord:
         run = QueryRun(query, self.runtime)
         with (
-            dspy.context(adapter=TemplateAdapter(), disable_history=True),
+            dspy.context(adapter=TemplateAdapter(self.settings.lifecycle.constrained), disable_history=True),
             run.ledger.scope("query", Phase.AUX),
         ):
             try:

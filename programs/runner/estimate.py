@@ -50,7 +50,8 @@ def estimate(evaluation: Evaluation, runtime: Runtime, sample: int) -> list[Esti
 def rehearse(
     configured: ConfiguredMethod, evaluation: Evaluation, runtime: Runtime, queries: Sequence[Query], costliest: bool
 ) -> list[QueryRecord]:
-    """Run queries without asking anybody."""
+    """Run queries without asking anybody. Where schemas are only described, prompts are the same as under them."""
+    configured = replace(configured, settings=configured.settings.changed({"lifecycle.constrained": True}))
     auxiliary = LanguageModel(DryRunEngine(runtime.auxiliary.engine, costliest))
     reader = LanguageModel(DryRunEngine(runtime.reader.engine, costliest))
     mute = replace(runtime, auxiliary=auxiliary, reader=reader)

@@ -270,3 +270,9 @@ def test_an_ordinary_record_is_shown_to_the_byte():
     record = turn().tools.graph.record(1, 1)
     assert numbered([record], provenance=False) == f"[1] {record.text}"
     assert numbered([record]) == f"[1] ({record.evidence_id})\n{record.text}"
+
+
+def test_an_engine_without_schemas_will_do_where_they_are_only_described():
+    lm = LanguageModel(Unable(RoleScript(), model="no-schema"))
+    settings = small_settings(lifecycle={"constrained": False})
+    check_capabilities(Runtime(settings, lm, lm, HashedEncoder(), OverlapCrossEncoder()))
