@@ -1,13 +1,14 @@
 """Faults of transport against a real socket: what is retried, what is counted, what reaches the user."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import dspy
 import pytest
 
 from programs.errors import ContextOverflow, InputError, ModelUnavailable, TransportFault
-from programs.models.engines.engine import ChatMessage, ChatRequest
+from programs.models.engines.engine import ChatMessage, ChatRequest, GeneratedToken
 from programs.models.engines.server import ServerEngine
 from programs.models.engines.transport import is_loopback
 from programs.models.engines.wire import read_completion, read_echo
@@ -141,6 +142,47 @@ def test_capabilities_are_what_the_server_was_found_to_do(endpoint):
 def test_a_server_that_ignores_schemas_is_found_out(endpoint):
     endpoint.keeps_to_schemas = False
     assert opened(endpoint).capabilities.schema is False
+
+
+def likely(*tokens):
+    """Write a completion of tokens as a server does, each with itself and one other that was likely."""
+    content = [
+        {
+            "token": text,
+            "logprob": -0.1,
+            "top_logprobs": [{"token": text, "logprob": -0.1}, {"token": "x", "logprob": other}],
+        }
+        for text, other in tokens
+    ]
+    told = completion("".join(text for text, _ in tokens))
+    told["choices"][0]["logprobs"] = {"content": content}
+    return told
+
+
+def test_alternatives_are_asked_for_by_the_request_and_read_token_by_token(endpoint):
+    engine = opened(endpoint)
+    endpoint.answers = [lambda handler, body: send(handler, likely(("fi", -2.5), ("ne", float("-inf"))))]
+    made = engine.complete(replace(REQUEST, alternatives=3))
+    assert (endpoint.seen[0]["logprobs"], endpoint.seen[0]["top_logprobs"]) == (True, 3)
+    assert [(token.text, len(token.alternatives)) for token in made.tokens] == [("fi", 2), ("ne", 1)]
+    assert made.tokens[0].alternatives[1] == GeneratedToken("x", -2.5)
+    assert made.mean_logprob == pytest.approx(-0.1)
+    plain = engine.complete(REQUEST)
+    assert plain.tokens == ()
+    assert "top_logprobs" not in endpoint.seen[1]
+
+
+def test_a_server_that_tells_no_alternatives_is_found_out(endpoint):
+    assert opened(endpoint).capabilities.token_logprobs is False
+    assert opened(endpoint).complete(replace(REQUEST, alternatives=3)).tokens == ()
+
+
+def test_a_server_that_tells_alternatives_is_found_to(endpoint):
+    plain = endpoint.chat
+    endpoint.chat = lambda handler, body: (
+        send(handler, likely(("Hello", -2.0))) if body.get("logprobs") else plain(handler, body)
+    )
+    assert opened(endpoint).capabilities.token_logprobs is True
 
 
 def test_no_server_is_an_error_that_names_the_address_and_the_remedy():

@@ -15,6 +15,8 @@ class Capabilities:
     prompt_logprobs: bool
     """Gives log-probabilities of prompt tokens, which the likelihood scorer needs."""
     context_length: int
+    token_logprobs: bool = False
+    """Says how likely each generated token was, and what else was likely in its place, for a request that asks."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,20 @@ class ChatRequest:
     max_tokens: int
     temperature: float = 0.0
     schema: dict[str, Any] | None = field(default=None, hash=False)
+    alternatives: int = 0
+    """How many likely tokens to be told of at each place of the completion. Only where the engine can."""
+
+
+@dataclass(frozen=True)
+class GeneratedToken:
+    """A token of a completion, and the likeliest ones at its place, itself usually among them.
+
+    They are what the model alone would say: a schema may allow none but the one that was generated.
+    """
+
+    text: str
+    logprob: float
+    alternatives: tuple[GeneratedToken, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -48,6 +64,8 @@ class Completion:
     """Seconds that the call took when it was made, where a journal answered instead."""
     mean_logprob: float | None = None
     """How sure the model was of what it wrote: the mean log-probability of its tokens, where the engine tells."""
+    tokens: tuple[GeneratedToken, ...] = ()
+    """The tokens of the text one by one, where the request asked for alternatives and the engine has them."""
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,12 @@ from typing import Any
 import httpx
 
 from programs.errors import ContextOverflow
-from programs.models.engines.engine import ChatMessage, ChatRequest, Completion, Likelihood
+from programs.models.engines.engine import ChatMessage, ChatRequest, Completion, GeneratedToken, Likelihood
 
 LOGPROBS = {"logprobs": True, "top_logprobs": 1}
-"""What asks for the log-probabilities of the tokens that are generated."""
+"""What asks for the log-probabilities of the tokens that are generated; a request for alternatives asks for more."""
+MOST_ALTERNATIVES = 10
+"""Alternatives that an engine is tried with, and that a request may ask for; few servers give more than 20."""
 PROBE = {"word": "qz7"}
 """What no model says unless its output is held to a schema."""
 PROBE_SCHEMA = {
@@ -39,18 +41,35 @@ def chat_body(model: str, request: ChatRequest) -> dict[str, Any]:
     if request.schema is not None:
         schema = {"name": "proposal", "schema": request.schema, "strict": True}
         body["response_format"] = {"type": "json_schema", "json_schema": schema}
+    if request.alternatives:
+        body |= {"logprobs": True, "top_logprobs": request.alternatives}
     return body
 
 
-def read_completion(payload: Any) -> Completion:
-    """Read a chat completion with the engine's own counts."""
+def read_completion(payload: Any, alternatives: int = 0) -> Completion:
+    """Read a chat completion with the engine's own counts, and its tokens where alternatives were asked for."""
     choice, usage = payload["choices"][0], payload["usage"]
+    mean = mean_logprob(choice)
     return Completion(
         text=choice["message"]["content"] or "",
         prompt_tokens=int(usage["prompt_tokens"]),
         completion_tokens=int(usage["completion_tokens"]),
         finish_reason="length" if choice["finish_reason"] == "length" else "stop",
-        mean_logprob=mean_logprob(choice),
+        mean_logprob=mean,
+        tokens=generated_tokens(choice) if alternatives and mean is not None else (),
+    )
+
+
+def generated_tokens(choice: Any) -> tuple[GeneratedToken, ...]:
+    """Read the tokens of a completion. What a grammar left no probability at all is no alternative."""
+
+    def likely(found: Any) -> tuple[GeneratedToken, ...]:
+        told = (GeneratedToken(str(one["token"]), float(one["logprob"])) for one in found or ())
+        return tuple(one for one in told if math.isfinite(one.logprob))
+
+    return tuple(
+        GeneratedToken(str(token["token"]), float(token["logprob"]), likely(token.get("top_logprobs")))
+        for token in choice["logprobs"]["content"]
     )
 
 
@@ -63,6 +82,12 @@ def mean_logprob(choice: Any) -> float | None:
 def tells_logprobs(payload: Any) -> bool:
     """Tell whether a completion says how likely its tokens were."""
     return read_completion(payload).mean_logprob is not None
+
+
+def tells_alternatives(payload: Any) -> bool:
+    """Tell whether a completion says what else was likely at each place."""
+    tokens = read_completion(payload, MOST_ALTERNATIVES).tokens
+    return bool(tokens) and all(len(token.alternatives) > 1 for token in tokens)
 
 
 def check_room(prompt_tokens: int, max_tokens: int, context: int) -> None:
@@ -98,10 +123,10 @@ def read_echo(payload: Any, continuation: str) -> Likelihood:
     return Likelihood(sum(scored) / len(scored), int(usage["prompt_tokens"]), int(usage["completion_tokens"]))
 
 
-def schema_probe(model: str) -> dict[str, Any]:
+def schema_probe(model: str, alternatives: int = 0) -> dict[str, Any]:
     """Ask something harmless under a schema that only a constrained engine can meet."""
     question = (ChatMessage("user", "Say hello."),)
-    return chat_body(model, ChatRequest(question, max_tokens=64, schema=PROBE_SCHEMA))
+    return chat_body(model, ChatRequest(question, max_tokens=64, schema=PROBE_SCHEMA, alternatives=alternatives))
 
 
 def keeps_to_schema(payload: Any) -> bool:
