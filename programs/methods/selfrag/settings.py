@@ -22,11 +22,6 @@ class SelfragSettings(Frozen):
     relevance_weight: float = Field(1.0, ge=0, description="weight of P(relevant)")
     support_weight: float = Field(1.0, ge=0, description="weight of P(fully supported) + P(partially supported) / 2")
     utility_weight: float = Field(0.5, ge=0, description="weight of the expected utility, from -1 to 1")
-    measure: Literal["all", "retrieval", "nothing"] = Field(
-        "all",
-        description="label probabilities taken from log-probabilities where the engine has them; a label that is not "
-        "measured is what the model says, with probability 1. 'all' reads each passage eleven times",
-    )
     decision_tokens: int = Field(32, ge=8, description="tokens that the retrieval decision may have, as JSON")
     reflection_tokens: int = Field(160, ge=32, description="tokens that a draft and its labels may have, as JSON")
     passage_tokens: int = Field(384, ge=8, description="encoder tokens of a segment that the model is shown")
