@@ -11,9 +11,6 @@ from signatures.baselines.hipporag2 import MOST_FACTS
 class Hipporag2Settings(Frozen):
     """HippoRAG2."""
 
-    extract: int | None = Field(
-        None, ge=0, description="passages that triples are taken from, the first ones; None is all, the rest have none"
-    )
     passage_tokens: int = Field(1024, ge=8, description="encoder tokens of a passage that the extractor reads at most")
     extraction_tokens: int = Field(2048, ge=16, description="tokens that a list of entities or of triples may have")
     synonymy_threshold: float = Field(0.8, ge=-1, le=1, description="cosine from which two phrases are synonyms")
