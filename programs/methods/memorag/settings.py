@@ -16,6 +16,8 @@ class MemoragSettings(Frozen):
     gist_tokens: int = Field(512, ge=8, description="tokens that a gist may have")
     clue_tokens: int = Field(128, ge=8, description="tokens of each completion that recalls from memory")
     clue_words: int = Field(3, ge=0, description="a recalled line is searched for when it has more words than this")
-    draft: bool = Field(False, description="also search for an answer drafted from memory, at the cost of a call")
+    draft: bool = Field(
+        True, description="also search for an answer drafted from memory, at the cost of a call, as published"
+    )
     chunk_tokens: int = Field(512, ge=8, description="tokens of a retrieved chunk: whole sentences as far as they fit")
     hits: int = Field(3, ge=1, description="chunks retrieved for each clue, and for the question")
