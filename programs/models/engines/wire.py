@@ -61,11 +61,14 @@ def read_completion(payload: Any, alternatives: int = 0) -> Completion:
 
 
 def generated_tokens(choice: Any) -> tuple[GeneratedToken, ...]:
-    """Read the tokens of a completion. What a grammar left no probability at all is no alternative."""
+    """Read the tokens of a completion, the alternatives of each the likeliest first.
+
+    What a grammar left no probability at all is no alternative.
+    """
 
     def likely(found: Any) -> tuple[GeneratedToken, ...]:
         told = (GeneratedToken(str(one["token"]), float(one["logprob"])) for one in found or ())
-        return tuple(one for one in told if math.isfinite(one.logprob))
+        return tuple(sorted((one for one in told if math.isfinite(one.logprob)), key=lambda one: -one.logprob))
 
     return tuple(
         GeneratedToken(str(token["token"]), float(token["logprob"]), likely(token.get("top_logprobs")))
@@ -85,9 +88,8 @@ def tells_logprobs(payload: Any) -> bool:
 
 
 def tells_alternatives(payload: Any) -> bool:
-    """Tell whether a completion says what else was likely at each place."""
-    tokens = read_completion(payload, MOST_ALTERNATIVES).tokens
-    return bool(tokens) and all(len(token.alternatives) > 1 for token in tokens)
+    """Tell whether a completion says what else was likely, at the places where a grammar left anything else."""
+    return any(len(token.alternatives) > 1 for token in read_completion(payload, MOST_ALTERNATIVES).tokens)
 
 
 def check_room(prompt_tokens: int, max_tokens: int, context: int) -> None:

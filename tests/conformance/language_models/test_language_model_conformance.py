@@ -220,7 +220,7 @@ def test_what_else_was_likely_is_told_of_each_token_that_is_asked_for(subject, s
     assert plain.tokens == ()
     if subject.exact:
         assert made.text == plain.text, "asking changes nothing of what is said"
-    assert "".join(token.text for token in made.tokens) == made.text
+    assert "".join(token.text for token in made.tokens).startswith(made.text)  # some also tell what ends an answer
     for token in made.tokens:
         assert 0 < len(token.alternatives) <= 4
         chances = [one.logprob for one in token.alternatives]
@@ -239,7 +239,7 @@ def test_a_prediction_has_the_log_probabilities_that_its_call_asked_for(subject)
         asked = dspy.Predict(dspy.Signature("question -> answer"))(question="Two?", lm=subject.model, config=config)
         plain = dspy.Predict(dspy.Signature("question -> answer"))(question="Two?", lm=subject.model)
     tokens = asked.logprobs["content"]
-    assert "".join(token["token"] for token in tokens).strip() == asked.answer
+    assert "".join(token["token"] for token in tokens).strip().startswith(asked.answer)
     assert all(0 < len(token["top_logprobs"]) <= 3 for token in tokens)
     assert "logprobs" not in plain
 
