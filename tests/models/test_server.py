@@ -11,7 +11,7 @@ from programs.errors import ContextOverflow, InputError, ModelUnavailable, Trans
 from programs.models.engines.engine import ChatMessage, ChatRequest, GeneratedToken
 from programs.models.engines.server import ServerEngine
 from programs.models.engines.transport import is_loopback
-from programs.models.engines.wire import read_completion, read_echo
+from programs.models.engines.wire import SPLIT_CHARACTER, read_completion, read_echo
 from programs.models.language_model import LanguageModel, RequestRefused
 from programs.models.ledger import Ledger, Phase
 from tests.support.endpoint import (
@@ -183,6 +183,21 @@ def test_a_server_that_tells_alternatives_is_found_to(endpoint):
         send(handler, likely(("Hello", -2.0))) if body.get("logprobs") else plain(handler, body)
     )
     assert opened(endpoint).capabilities.token_logprobs is True
+
+
+def test_a_server_that_breaks_on_parts_of_a_character_is_not_asked_for_alternatives(endpoint):
+    plain = endpoint.chat
+
+    def chat(handler, body):
+        if SPLIT_CHARACTER in str(body):
+            status(500, "invalid UTF-8 byte at index 0")(handler, body)
+        elif body.get("logprobs"):
+            send(handler, likely(("Hello", -2.0)))
+        else:
+            plain(handler, body)
+
+    endpoint.chat = chat
+    assert opened(endpoint, retries=0).capabilities.token_logprobs is False
 
 
 def test_no_server_is_an_error_that_names_the_address_and_the_remedy():

@@ -12,7 +12,7 @@ from programs.models.engines.engine import Capabilities, ChatMessage, ChatReques
 from programs.models.engines.transport import UNREADABLE, Transport
 from programs.models.engines.wire import (
     LOGPROBS,
-    MOST_ALTERNATIVES,
+    alternatives_probe,
     chat_body,
     check_room,
     echo_body,
@@ -56,7 +56,7 @@ class ServerEngine:
                 prompt_logprobs=self._offers("/v1/completions", echo_body(model, "a b"), lambda b: read_echo(b, "b")),
                 context_length=min(context, served.get("max_model_len") or context),
                 token_logprobs=likelihoods
-                and self._offers("/v1/chat/completions", schema_probe(model, MOST_ALTERNATIVES), tells_alternatives),
+                and self._offers("/v1/chat/completions", alternatives_probe(model), tells_alternatives),
             )
         except TransportFault as fault:
             self.close()

@@ -15,6 +15,8 @@ LOGPROBS = {"logprobs": True, "top_logprobs": 1}
 """What asks for the log-probabilities of the tokens that are generated; a request for alternatives asks for more."""
 MOST_ALTERNATIVES = 10
 """Alternatives that an engine is tried with, and that a request may ask for; few servers give more than 20."""
+SPLIT_CHARACTER = "\N{GOTHIC LETTER HWAIR}"
+"""A character that vocabularies have in parts alone."""
 PROBE = {"word": "qz7"}
 """What no model says unless its output is held to a schema."""
 PROBE_SCHEMA = {
@@ -125,10 +127,17 @@ def read_echo(payload: Any, continuation: str) -> Likelihood:
     return Likelihood(sum(scored) / len(scored), int(usage["prompt_tokens"]), int(usage["completion_tokens"]))
 
 
-def schema_probe(model: str, alternatives: int = 0) -> dict[str, Any]:
+def schema_probe(model: str) -> dict[str, Any]:
     """Ask something harmless under a schema that only a constrained engine can meet."""
     question = (ChatMessage("user", "Say hello."),)
-    return chat_body(model, ChatRequest(question, max_tokens=64, schema=PROBE_SCHEMA, alternatives=alternatives))
+    return chat_body(model, ChatRequest(question, max_tokens=64, schema=PROBE_SCHEMA))
+
+
+def alternatives_probe(model: str) -> dict[str, Any]:
+    """Ask for alternatives to parts of a character: some servers break where such a part is a token."""
+    schema = {**PROBE_SCHEMA, "properties": {"word": {"type": "string", "enum": [SPLIT_CHARACTER]}}}
+    question = (ChatMessage("user", "Say hello."),)
+    return chat_body(model, ChatRequest(question, 64, schema=schema, alternatives=MOST_ALTERNATIVES))
 
 
 def keeps_to_schema(payload: Any) -> bool:
