@@ -111,7 +111,7 @@ def test_a_search_of_the_demonstrations_uses_what_was_found_before():
         known = example.question + example.trajectory
         assert example.step.action == "lookup" or example.step.argument in known
         assert example.trajectory.startswith("Thought 1: ")
-        assert f"Observation {example.trajectory.count('Action ')}: " in example.trajectory.splitlines()[-1]
+        assert f"\nObservation {example.trajectory.count('Action ')}: [1] " in example.trajectory
 
 
 def test_demonstrations_are_short_and_another_program_may_have_others():

@@ -36,7 +36,7 @@ FOUND_COMPANY = (
 NEXT_HOP = step("Odile Senn founded it. I need to know where she was born.", "search", "Odile Senn")
 FOUND_FOUNDER = (
     NEXT_HOP,
-    "[1] Odile Senn (1840–1902) was a glassblower from Grauwik. [2] Hugo Senn wrote plays.",
+    "[1] Odile Senn (1840–1902) was a glassblower from Grauwik.\n[2] Hugo Senn wrote plays.",
 )
 
 LOOKUP = "Who paid for the roof of the Merrow Hall?"
@@ -52,7 +52,7 @@ FOUND_BRIDGE = (
 )
 FOUND_LIGHTHOUSE = (
     step("The bridge is of 1934. I need the year of the lighthouse.", "search", "Anzel Lighthouse"),
-    "[1] The Anzel Lighthouse was first lit in 1888. [2] Anzel is an island.",
+    "[1] The Anzel Lighthouse was first lit in 1888.\n[2] Anzel is an island.",
 )
 
 DEMONSTRATIONS = (
