@@ -78,7 +78,7 @@ def name(request):
 
 @pytest.fixture
 def settings():
-    return small_settings(**ASKS_MODELS, lifecycle={"reader_budget": 60, "bypass_leaves": 0})
+    return small_settings(**ASKS_MODELS, lifecycle={"reader_budget": 70, "bypass_leaves": 0})
 
 
 def opened(name, settings, script=obedient, indexes=None):
