@@ -8,11 +8,9 @@ from programs.methods.space import value_at
 from programs.selection.compiled import read_compiled, shipped_folder
 from programs.selection.configured import configure
 from programs.selection.lock import read_lock
+from tests.support.selections import CHOSEN
 
 FOLDER = shipped_folder() / "embedded"
-AS_IT_IS = {"flat-fusion"}
-"""A control whose settings follow from what StateRAG ships with, so that nothing is chosen for it."""
-CHOSEN = {one.compiled_as for one in specs().values()} - AS_IT_IS
 ALL_ALIKE = ("lifecycle.reader_budget", "tam.region_tokens", "tam.overlap_tokens", "tam.boundaries")
 
 

@@ -179,9 +179,16 @@ def test_a_scorer_without_weight_does_no_work(monkeypatch):
     assert propose(Navigator(), turn(navigation={"scorer": {"embedding": 1.0, "cross-encoder": 0.0}}))
 
 
-@pytest.mark.parametrize("weights", ['{"embedding": 0}', '{"embedding": 1, "listwise": -1}', "{}"])
-def test_weights_that_make_no_score_are_refused(weights):
-    with pytest.raises(InputError, match="at least one must be above it"):
+@pytest.mark.parametrize(
+    ("weights", "said"),
+    [
+        ('{"embedding": 0}', "at least one weight must be above 0"),
+        ('{"embedding": 1, "listwise": -1}', r"'navigation\.scorer\.listwise': takes a number from 0"),
+        ("{}", "at least one weight must be above 0"),
+    ],
+)
+def test_weights_that_make_no_score_are_refused(weights, said):
+    with pytest.raises(InputError, match=said):
         load_settings("tiny", [f"navigation.scorer={weights}"])
 
 
