@@ -157,7 +157,14 @@ class _Rows:
             column.append(scores.get(name, math.nan))
 
     def table(self, method: str, workload: str) -> ScoreTable:
-        """Close the table."""
+        """Close the table.
+
+        RET is a method's only if it is known of each query: where a size is not, those that needed no other model than
+        the reader would be left, and they are the cheapest.
+        """
+        values = {name: np.array(column) for name, column in self.columns.items()}
+        if np.isnan(values["ret"]).any():
+            values["ret"][:] = math.nan
         return ScoreTable(
             method=method,
             workload=workload,
@@ -166,5 +173,5 @@ class _Rows:
             clusters=self.clusters,
             question_types=self.question_types,
             rejections=self.rejections,
-            values={name: np.array(column) for name, column in self.columns.items()},
+            values=values,
         )

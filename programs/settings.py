@@ -35,7 +35,7 @@ class LanguageModelSettings(Frozen):
     reuse_prefix: bool = Field(
         False, description="reuse a cached prompt prefix: faster, but greedy completions then depend on earlier calls"
     )
-    parameters: int | None = Field(None, description="parameter count for RET, where the catalogue has none")
+    parameters: int | None = Field(None, ge=1, description="parameter count for RET, where the catalogue has none")
     timeout: float = Field(120.0, description="seconds before a request to a server counts as a transport fault")
     retries: int = Field(3, ge=0, description="retries of a transport fault; a malformed completion has none")
 
