@@ -11,6 +11,9 @@ from pydantic import field_validator
 from programs.content_key import content_key
 from programs.frozen import Frozen
 
+CONTENT = 32
+"""Digits of a name of a text."""
+
 
 class Source(Frozen):
     """One document. Offsets everywhere else count its characters exactly as they stand here."""
@@ -36,6 +39,11 @@ class Collection(Frozen):
     def texts(self) -> dict[str, str]:
         """Source id to text, as the contract checks provenance against."""
         return {source.source_id: source.text for source in self.sources}
+
+    @cached_property
+    def contents(self) -> dict[str, str]:
+        """Source id to a name of its text, which is the same wherever that text is a source."""
+        return {source.source_id: content_key(source.text)[:CONTENT] for source in self.sources}
 
     @cached_property
     def digest(self) -> str:

@@ -25,7 +25,9 @@ def plan(key):
 
 
 def found(store, *artifacts, before=EVER):
-    return [store.find([a.artifact_id], before).get(a.artifact_id) for a in artifacts]
+    return [
+        next((one[:2] for one in store.find([a.artifact_id], before).get(a.artifact_id, [])), None) for a in artifacts
+    ]
 
 
 def unit(*values):
@@ -71,7 +73,7 @@ def test_rewind_forgets_the_queries_from_a_position_on_and_their_plans(store):
 
 def test_a_persist_that_fails_leaves_nothing(store, monkeypatch):
     good = store_module._row
-    monkeypatch.setattr(store_module, "_row", lambda a, p, v: good(a, p, v) if a.key == "a" else (object(),) * 8)
+    monkeypatch.setattr(store_module, "_row", lambda a, p, v: good(a, p, v) if a.key == "a" else (object(),) * 10)
     with pytest.raises(sqlite3.Error):
         store.persist([abstraction("a"), abstraction("b")], 0, None)
     assert len(store) == 0
