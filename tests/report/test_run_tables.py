@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
+from metrics.record import Phase
+from metrics.work import Spent, Step
 from programs.report.names import LONGBENCH
 from programs.report.results import Results
-from programs.report.run_tables import all_tables, diagnostics_table, memory_table, token_table
+from programs.report.run_tables import all_tables, diagnostics_table, memory_table, token_table, work_table
 from programs.report.table_formats import write_tables
 
 
@@ -48,6 +52,23 @@ def test_a_hit_rate_weighs_reads_and_longbench_weighs_tasks(made):
     assert rates["LongBench macro"].value == pytest.approx(30.0)
     assert rates["HotpotQA"].published == 5.77
     assert rates["LongBench macro"].published == 17.44
+
+
+def test_work_is_a_mean_over_all_queries_by_role_and_phase_and_longbench_weighs_tasks(made):
+    def spent(n, calls):
+        return Spent(np.full(n, calls), np.full(n, 100.0 * calls), np.full(n, 0.5 * calls))
+
+    planner, reader = Step(Phase.AUX, "planner"), Step(Phase.READER, "reader")
+    tables = [
+        replace(made("staterag", task, n), work={planner: spent(n, calls), reader: spent(n, 1.0)})
+        for task, n, calls in zip(LONGBENCH, (10, 20, 30), (1.0, 2.0, 6.0), strict=True)
+    ]
+    table = work_table(Results(tables))
+    found = {(row.group, row.label): [cell.value for cell in row.cells] for row in table.rows}
+    assert found["HotpotQA", "StateRAG: planner (auxiliary)"] == [1, 100, 0.5]
+    assert found["LongBench macro", "StateRAG: planner (auxiliary)"] == pytest.approx([3, 300, 1.5])
+    assert found["LongBench macro", "StateRAG: reader (reader)"] == [1, 100, 0.5]
+    assert work_table(Results([made("vanilla", "qasper")])) is None
 
 
 def test_a_method_that_never_read_global_memory_has_no_hit_rate(made):
