@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import Self
 
 from metrics.record import Refusal
+from programs.documents.collection import Collection
 from programs.memory.artifacts import Kind, MemoryScope, Payload
 from programs.models.encoders.encoder import Vectors
 from programs.state import Action, Role
@@ -17,7 +18,9 @@ class NoPool:
 
     ordered = False
 
-    def open(self, query_id: str, position: int, text: str, vector: Vectors | None = None) -> NoMemory:
+    def open(
+        self, query_id: str, position: int, text: str, collection: Collection, vector: Vectors | None = None
+    ) -> NoMemory:
         """Begin a query, which finds nothing."""
         return NoMemory()
 

@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from metrics.record import Refusal
+from programs.documents.collection import Collection
 from programs.memory.artifacts import Kind, MemoryScope, Payload
 from programs.models.encoders.encoder import Vectors
 from programs.state import Action, Role
@@ -38,7 +39,7 @@ class Memory(Protocol):
 
     @property
     def hits(self) -> int:
-        """Those of them that returned at least one artifact."""
+        """Those of them that returned at least one eligible artifact."""
 
     def handle(self, role: Role) -> Recollection:
         """Give a role its own door."""
@@ -66,8 +67,10 @@ class MemoryPool(Protocol):
     def ordered(self) -> bool:
         """Whether memory passes from a query to the next, so that they must run one after another."""
 
-    def open(self, query_id: str, position: int, text: str, vector: Vectors | None = None) -> Memory:
-        """Begin the query at a position of the query order."""
+    def open(
+        self, query_id: str, position: int, text: str, collection: Collection, vector: Vectors | None = None
+    ) -> Memory:
+        """Begin the query at a position of the query order, asked of a collection."""
 
     def rewind(self, position: int) -> None:
         """Forget what the queries from a position on left."""

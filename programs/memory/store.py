@@ -11,10 +11,11 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import RLock
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +26,7 @@ from programs.memory.artifacts import Artifact, Kind, Payload
 from programs.models.encoders.encoder import Vectors
 
 APPLICATION_ID = 0x53524147
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 BUSY_SECONDS = 30.0
 TOLERANCE = 1e-6
 """Unit vectors of 32-bit floats miss length 1 by about this much, and a threshold of 1.0 should mean the same text."""
@@ -34,6 +35,8 @@ _SCHEMA = f"""
 CREATE TABLE workload (scope_key TEXT NOT NULL);
 CREATE TABLE artifacts (
     artifact_id TEXT NOT NULL,
+    grounds TEXT NOT NULL,
+    asked_of TEXT NOT NULL,
     position INTEGER NOT NULL,
     kind TEXT NOT NULL,
     key TEXT NOT NULL,
@@ -41,25 +44,39 @@ CREATE TABLE artifacts (
     producer TEXT NOT NULL,
     provenance TEXT NOT NULL,
     vector BLOB,
-    PRIMARY KEY (artifact_id, position)
+    PRIMARY KEY (artifact_id, grounds, asked_of, position)
 );
+CREATE TABLE collections (collection TEXT NOT NULL, content TEXT NOT NULL, PRIMARY KEY (collection, content));
 PRAGMA application_id = {APPLICATION_ID};
 PRAGMA user_version = {SCHEMA_VERSION};
 """
 
 # Each query's own write is kept, so that rewinding never loses what must stay and a horizon never what it may show.
+# So is each that stands on other sources: a query that has those alone may read no other.
 _INSERT = """
-INSERT INTO artifacts (artifact_id, position, kind, key, payload, producer, provenance, vector)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT (artifact_id, position) DO NOTHING
+INSERT INTO artifacts (artifact_id, grounds, asked_of, position, kind, key, payload, producer, provenance, vector)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (artifact_id, grounds, asked_of, position) DO NOTHING
 """
 
 _SELECT = """
-SELECT artifact_id, kind, payload FROM artifacts
+SELECT artifact_id, kind, payload, grounds, asked_of FROM artifacts
 WHERE artifact_id IN (SELECT value FROM json_each(?)) AND position >= ? AND position < ?
-ORDER BY position DESC
+ORDER BY position, rowid
 """
-"""The earliest comes last, and so stands."""
+
+_SHARES = """
+SELECT 1 FROM collections WHERE collection = ? AND content IN (SELECT value FROM json_each(?)) LIMIT 1
+"""
+
+
+class Found(NamedTuple):
+    """An artifact as the store has it, and what a query must have among its sources to read it."""
+
+    kind: Kind
+    payload: Payload
+    grounds: tuple[str, ...]
+    asked_of: str | None
 
 
 class SqliteStore:
@@ -83,14 +100,23 @@ class SqliteStore:
         with self._faults():
             return int(self._db.execute("SELECT count(DISTINCT artifact_id) FROM artifacts").fetchone()[0])
 
-    def find(self, ids: Sequence[str], before: int, since: int = 0) -> dict[str, tuple[Kind, Payload]]:
-        """Give the kind and payload of those artifacts that a query from `since` to before `before` wrote.
+    def find(self, ids: Sequence[str], before: int, since: int = 0) -> dict[str, list[Found]]:
+        """Give the artifacts of these ids that queries from `since` to before `before` wrote, the earliest's first.
 
-        Where several did, the earliest query's stands, whichever was written first.
+        An id has several where several queries wrote it, whichever wrote first, and over whatever sources.
         """
         with self._faults():
             rows = self._db.execute(_SELECT, (json.dumps(list(ids)), since, before)).fetchall()
-        return {name: (Kind(kind), json.loads(payload)) for name, kind, payload in rows}
+        found: dict[str, list[Found]] = {}
+        for name, kind, payload, grounds, asked_of in rows:
+            one = Found(Kind(kind), json.loads(payload), tuple(json.loads(grounds)), asked_of or None)
+            found.setdefault(name, []).append(one)
+        return found
+
+    def shares(self, collection: str, contents: Collection[str]) -> bool:
+        """Tell whether a collection that was asked of has a source of one of these contents."""
+        with self._faults():
+            return self._db.execute(_SHARES, (collection, json.dumps(list(contents)))).fetchone() is not None
 
     def similar_plans(self, vector: Vectors, at_least: float, limit: int, before: int, since: int = 0) -> list[str]:
         """Give ids of plans whose query is like this one, best first, ties in the order of the queries."""
@@ -98,13 +124,20 @@ class SqliteStore:
             self._check_dimension(vector)
             return self._plans.nearest(vector, at_least, limit, before, since)
 
-    def persist(self, artifacts: Sequence[Artifact], position: int, vector: Vectors | None) -> None:
-        """Write artifacts of the query at `position`, all or none; its plans carry the query's vector."""
+    def persist(
+        self, artifacts: Sequence[Artifact], position: int, vector: Vectors | None, contents: Iterable[str] = ()
+    ) -> None:
+        """Write artifacts of the query at `position`, all or none; its plans carry the query's vector.
+
+        `contents` are those of the sources that it was asked of.
+        """
         with self._faults():
             if vector is not None:
                 self._check_dimension(vector)
             with self._transaction():
                 self._db.executemany(_INSERT, [_row(artifact, position, vector) for artifact in artifacts])
+                for collection in {artifact.asked_of for artifact in artifacts if artifact.asked_of}:
+                    self._keep(collection, contents)
             if vector is not None:
                 for artifact in artifacts:
                     if artifact.kind is Kind.PLAN:
@@ -114,6 +147,7 @@ class SqliteStore:
         """Forget what the queries from `position` on wrote, as a resumed run must before it repeats them."""
         with self._transaction():
             self._db.execute("DELETE FROM artifacts WHERE position >= ?", (position,))
+            self._db.execute("DELETE FROM collections WHERE collection NOT IN (SELECT asked_of FROM artifacts)")
         self._plans_version = None
 
     def close(self) -> None:
@@ -124,6 +158,12 @@ class SqliteStore:
     @property
     def _name(self) -> str:
         return "memory" if self._path is None else str(self._path)
+
+    def _keep(self, collection: str, contents: Iterable[str]) -> None:
+        known = self._db.execute("SELECT 1 FROM collections WHERE collection = ? LIMIT 1", (collection,)).fetchone()
+        if known is None:
+            rows = [(collection, content) for content in dict.fromkeys(contents)]
+            self._db.executemany("INSERT INTO collections VALUES (?, ?)", rows)
 
     def _prepare(self, scope_key: str) -> None:
         with self._faults():
@@ -325,6 +365,8 @@ def _row(artifact: Artifact, position: int, vector: Vectors | None) -> tuple[obj
     blob = vector.astype("<f4").tobytes() if vector is not None and artifact.kind is Kind.PLAN else None
     return (
         artifact.artifact_id,
+        json.dumps(artifact.grounds),
+        artifact.asked_of or "",
         position,
         artifact.kind.value,
         artifact.key,

@@ -34,7 +34,8 @@ class Estimate:
     calls: Spread
     prompt_tokens: Spread
     completion_tokens: Spread
-    ret: Spread
+    ret: Spread | None
+    """None where a model's size is not known."""
 
 
 def estimate(evaluation: Evaluation, runtime: Runtime, sample: int) -> list[Estimate]:
@@ -70,6 +71,7 @@ def _scaled(method: str, total: int, mildest: list[QueryRecord], costliest: list
         means = [statistics.fmean(map(value, course)) * total for course in (mildest, costliest)]
         return Spread(min(means), max(means))
 
+    weighed = all(record.ret.tokens is not None for record in (*mildest, *costliest))
     return Estimate(
         method=method,
         queries=total,
@@ -77,5 +79,5 @@ def _scaled(method: str, total: int, mildest: list[QueryRecord], costliest: list
         calls=across(lambda record: len(record.calls)),
         prompt_tokens=across(lambda record: sum(call.prompt_tokens for call in record.calls)),
         completion_tokens=across(lambda record: sum(call.completion_tokens for call in record.calls)),
-        ret=across(lambda record: record.ret.paper),
+        ret=across(lambda record: record.ret.tokens or 0) if weighed else None,
     )

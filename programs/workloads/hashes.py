@@ -123,5 +123,10 @@ def hashed(queries: Iterable[Query]) -> list[HashedQuery]:
 
 
 def _sources(collection: Collection) -> frozenset[str]:
-    """Leave blank sources out: they are alike, and there was nothing to see."""
-    return frozenset(text_hash(source.text) for source in collection.each() if source.text.strip())
+    """Leave blank sources out: they are alike, and there was nothing to see.
+
+    Passages that were cut from one text count as that text. Those of an encyclopedia recur from row to row of a
+    benchmark, in all of its splits; what no other split may have is the row.
+    """
+    sources = collection.sources if collection.cut_from is None else (collection.cut_from,)
+    return frozenset(text_hash(source.text) for source in sources if source.text.strip())

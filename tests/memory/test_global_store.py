@@ -25,7 +25,9 @@ def plan(key):
 
 
 def found(store, *artifacts, before=EVER):
-    return [store.find([a.artifact_id], before).get(a.artifact_id) for a in artifacts]
+    return [
+        next((one[:2] for one in store.find([a.artifact_id], before).get(a.artifact_id, [])), None) for a in artifacts
+    ]
 
 
 def unit(*values):
@@ -59,8 +61,8 @@ def test_what_several_queries_wrote_is_found_within_bounds_as_the_earliest_there
     for position in (7, 2, 4):
         store.persist([abstraction("a", f"of {position}"), plan("p")], position, unit(1, 0))
     for since, text in ((0, "of 2"), (2, "of 2"), (3, "of 4"), (5, "of 7")):
-        rows = store.find([abstraction("a").artifact_id], EVER, since)
-        assert [payload["text"] for _, payload in rows.values()] == [text]
+        earliest, *_ = store.find([abstraction("a").artifact_id], EVER, since)[abstraction("a").artifact_id]
+        assert earliest.payload["text"] == text
         assert store.similar_plans(unit(1, 0), 0.9, 3, EVER, since) == [plan("p").artifact_id]
     assert store.find([abstraction("a").artifact_id], EVER, 8) == {}
     assert store.similar_plans(unit(1, 0), 0.9, 3, EVER, 8) == []
@@ -84,7 +86,7 @@ def test_rewind_forgets_the_queries_from_a_position_on_and_their_plans(store):
 
 def test_a_persist_that_fails_leaves_nothing(store, monkeypatch):
     good = store_module._row
-    monkeypatch.setattr(store_module, "_row", lambda a, p, v: good(a, p, v) if a.key == "a" else (object(),) * 8)
+    monkeypatch.setattr(store_module, "_row", lambda a, p, v: good(a, p, v) if a.key == "a" else (object(),) * 10)
     with pytest.raises(sqlite3.Error):
         store.persist([abstraction("a"), abstraction("b")], 0, None)
     assert len(store) == 0

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from programs.errors import InputError
 from programs.memory.artifacts import Kind, MemoryScope
-from programs.memory.pool import Pool
 from programs.runner.evaluate import evaluate
 from programs.settings import MemorySettings, load_settings
 from programs.state import Action, Role
+from tests.memory.pools import SmallPool
 from tests.support.dying import Killed, dying
 from tests.support.runs import ASKS_MODELS, make_evaluation, opinions, records_of, scripted_runtime
 from tests.support.worlds import small_settings
@@ -44,7 +44,7 @@ def play(pool, queries, start=0):
 
 
 def opened(horizon):
-    return Pool("w", None, MemorySettings(horizon=horizon, similar_plans=12))
+    return SmallPool("w", None, MemorySettings(horizon=horizon, similar_plans=12))
 
 
 @settings(max_examples=60, deadline=None)

@@ -143,7 +143,7 @@ def test_without_tam_candidates_are_the_nearest_of_all_regions_for_the_query_and
     considered = {each.role.value: each.evidence_ids for each in record.considered}
     assert len(considered["retriever"]) == 6
     assert considered["navigator"] == considered["retriever"]
-    graph = program._graph(_run_on(program, collection), program.pool.open("x", 1, "x"))
+    graph = program._graph(_run_on(program, collection), program.pool.open("x", 1, "x", collection))
     encoder = program.runtime.encoder
     wanted = ["Which dome holds the lens?", "observatory lens dome", "harbour ferry pier"]
     ranked = []
@@ -190,7 +190,8 @@ def test_without_tam_no_candidate_goes_before_a_better_one_for_being_where_a_tra
 
 def test_without_tam_the_graph_is_written_and_read_again(tmp_path):
     program = opened(TAM)
-    graph = program._graph(_run_on(program, make_collection()), program.pool.open("x", 1, "x"))
+    collection = make_collection()
+    graph = program._graph(_run_on(program, collection), program.pool.open("x", 1, "x", collection))
     save_graph(graph, tmp_path)
     assert load_graph(tmp_path).parts.edges == graph.parts.edges
     assert all(graph.region(node) == (node,) for node in graph.evidence_nodes)

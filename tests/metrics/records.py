@@ -6,8 +6,8 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from metrics.record import Call, EvidenceRecord, GoldPassage, QueryRecord, Reference
-from metrics.tokens import reader_equivalent, tokens_by_phase
+from metrics.record import Call, EvidenceRecord, GoldPassage, QueryRecord, ReaderEquivalentTokens, Reference
+from metrics.tokens import tokens_by_phase
 from programs.state import plain
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -108,7 +108,7 @@ def a_record(**changes: Any) -> QueryRecord:
         "calls": calls,
         "tokens": tokens_by_phase(calls),
         "encoder_tokens": 50,
-        "ret": reader_equivalent(calls, 14),
+        "ret": ReaderEquivalentTokens.of(calls, "large", 14),
         "latency": {"index": 0.25, "online": 1.5},
         "memory": {"reads": 4, "hits": 1},
         "refusals": [],

@@ -69,7 +69,7 @@ class StateRAG(Program):
         """Open memory, find or build the graph, and hand over to the controller."""
         query = run.query
         vector = self.runtime.encoder.encode_queries([query.question])[0]
-        with self.pool.open(query.query_id, query.position, query.question, vector) as memory:
+        with self.pool.open(query.query_id, query.position, query.question, query.collection, vector) as memory:
             try:
                 graph = self._graph(run, memory)
                 run.index_is_ready()
