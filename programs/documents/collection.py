@@ -50,6 +50,11 @@ class Collection(Frozen):
         """Source id to text, as the contract checks provenance against."""
         return {source.source_id: source.text for source in self.sources}
 
+    @property
+    def documents(self) -> tuple[Source, ...]:
+        """The texts that sources came in: passages that were cut from one text are that text."""
+        return self.sources if self.cut_from is None else (self.cut_from,)
+
     @cached_property
     def contents(self) -> dict[str, str]:
         """Source id to a name of its text, which is the same wherever that text is a source."""

@@ -128,5 +128,4 @@ def _sources(collection: Collection) -> frozenset[str]:
     Passages that were cut from one text count as that text. Those of an encyclopedia recur from row to row of a
     benchmark, in all of its splits; what no other split may have is the row.
     """
-    sources = collection.sources if collection.cut_from is None else (collection.cut_from,)
-    return frozenset(text_hash(source.text) for source in sources if source.text.strip())
+    return frozenset(text_hash(source.text) for source in collection.documents if source.text.strip())
