@@ -286,6 +286,11 @@ def test_alternatives_are_asked_for_by_the_request_and_read_token_by_token(endpo
     assert "top_logprobs" not in endpoint.seen[1]
 
 
+def test_a_token_that_is_half_a_character_is_text_as_its_completion_is():
+    made = read_completion(likely(("in \ud800", -2.5)), alternatives=2)
+    assert [made.text, made.tokens[0].text, made.tokens[0].alternatives[0].text] == ["in \ufffd"] * 3
+
+
 def test_a_server_that_tells_no_alternatives_is_found_out(endpoint):
     assert opened(endpoint).capabilities.token_logprobs is False
     assert opened(endpoint).complete(replace(REQUEST, alternatives=3)).tokens == ()
