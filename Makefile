@@ -57,9 +57,8 @@ select: .venv/.stamp-dev  ## choose the parameters of the embedded preset on dev
 	@test -d "$(DATA)" || { echo "make select DATA=DIR: the folder of the workloads' files"; exit 2; }
 	for method in vanilla vanilla-rerank dosrag; do \
 		$(SELECT) $(MANY) --method $$method --out $(COMPILED)/$$method.json || exit; done
-	for method in selfrag raptor graphrag memorag hipporag2; do \
+	for method in react selfrag raptor graphrag memorag hipporag2; do \
 		$(SELECT) $(FEW) --method $$method --out $(COMPILED)/$$method.json || exit; done
-	$(SELECT) $(FEW) --set react.hits=3 --set react.sentences=5 --method react --out $(COMPILED)/react.json
 	$(SELECT) $(MANY) --method staterag --start optimize/starts/embedded/staterag.json \
 		$(addprefix --set ,$(STATERAG_FIXED)) --out $(COMPILED)/staterag.json
 	$(BIN)/python -m optimize.lock --unequal $(COMPILED)

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from metrics.record import UNREADABLE, Action, Call, Phase, QueryRecord, Reason, StateField, VerdictLabel
 
+STATERAG, UNCONTROLLED = "staterag", "staterag-without-mars"
 OVERFLOW = "ContextOverflow"
 VERDICT_OF = {Action.RELEASE: VerdictLabel.PASS, Action.FALLBACK: VerdictLabel.FAIL}
 TERMINAL = (Action.BYPASS, Action.RELEASE, Action.FALLBACK)
@@ -92,8 +93,13 @@ def diagnostic_scores(record: QueryRecord) -> dict[str, float]:
 
 
 def _is_controlled(record: QueryRecord) -> bool:
-    """Tell whether a controller ran the query: it commits before it does anything else. Baselines have no state."""
-    return record.method == "staterag" or record.action is not None or bool(record.states)
+    """Tell whether a controller ran the query: it commits before it does anything else.
+
+    Baselines have no state, and of StateRAG and its variants the one without MARS has none. Each of the others is
+    under a controller even where its record shows nothing of one, which is then a broken rule.
+    """
+    controlled = record.method == STATERAG or record.method.startswith(f"{STATERAG}-")
+    return (controlled and record.method != UNCONTROLLED) or record.action is not None or bool(record.states)
 
 
 def _agrees_with_verdict(record: QueryRecord) -> bool:

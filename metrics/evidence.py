@@ -1,15 +1,22 @@
 """Evidence recall: how much of what an answer needs was admitted as evidence.
 
 A passage of a long source counts as found by one of three rules: its title line was admitted (`title_recall`), at
-least half of its characters were (`passage_recall`), or its title is mentioned (`title_mention`). The first two, and
-recall of whole sources, go by addresses, so they count source text alone: a summary names the regions that it was
-made from, but does not show them to the reader. The rules that read the text count every record.
+least half of its characters were (`passage_recall`), or its title is mentioned (`title_mention`).
+
+A text that a model made counts by the regions that it names. In `passage_recall` it stands for as many characters of
+them as it has itself, the same part of each: a summary of one passage can be half of it, and a report on a whole
+collection, which names everything, is next to nothing of each passage. So no method is credited with more characters
+than it hands over, whoever wrote them. In recall of sources it counts for the source that has most of what it names. A
+title line it never shows, but it may mention the title. The rules that read the text count every record alike.
 """
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
+from itertools import pairwise
 
 from metrics.answers import drop_articles, normalise, strip_punctuation
 from metrics.record import Address, EvidenceRecord, GoldPassage
@@ -25,6 +32,12 @@ Span = tuple[int, int]
 
 Spans = Mapping[str, Sequence[Span]]
 """Spans by the id of their source."""
+
+Told = tuple[int, int, float]
+"""Characters [start, end) of a source, and the part of them that a text tells."""
+
+ROUNDING = 1e-9
+"""Of a character: parts of characters do not add up exactly."""
 
 Passages = Sequence[Sequence[GoldPassage]]
 """For each supporting title, the passages that bear it: any will do, since a reference does not say which is meant.
@@ -42,9 +55,9 @@ def title_recall(evidence: Located, supporting: Passages) -> float:
 def passage_recall(evidence: Located, supporting: Passages) -> float:
     """Give the share of supporting titles with a passage of which the evidence covers at least half.
 
-    Several records may cover a passage together.
+    Several records may cover a passage together. What a model made adds to what source text leaves uncovered.
     """
-    spans = admitted_spans(evidence)
+    spans = told_spans(evidence)
     return _recall(supporting, lambda passage: _has_half(spans, passage))
 
 
@@ -79,16 +92,59 @@ def recall_at(admitted: Sequence[str], supporting: Collection[str], k: int) -> f
 
 
 def admitted_sources(evidence: Located) -> list[str]:
-    """Give the sources whose own text was admitted, each once, in evidence order."""
-    return list(dict.fromkeys(item.source_id for item in _own_text(evidence)))
+    """Give the sources of which evidence was admitted, each once, in evidence order."""
+    sources = (item.source_id if _is_own_text(item) else most_named(item) for item in evidence)
+    return list(dict.fromkeys(source for source in sources if source is not None))
 
 
 def admitted_spans(evidence: Located) -> dict[str, list[Span]]:
     """Give the characters of each source whose own text was admitted."""
     spans: dict[str, list[Span]] = {}
-    for item in _own_text(evidence):
+    for item in filter(_is_own_text, evidence):
         spans.setdefault(item.source_id, []).append((item.start, item.end))
     return spans
+
+
+def told_spans(evidence: Located) -> dict[str, list[Told]]:
+    """Give the characters of each source that the evidence shows or tells of, and how much of them.
+
+    Source text shows its characters whole. What a model made is spread evenly over the regions that it names.
+    """
+    spans: dict[str, list[Told]] = {}
+    for item in evidence:
+        regions, part = ([item], 1.0) if _is_own_text(item) else named(item)
+        for region in regions:
+            spans.setdefault(region.source_id, []).append((region.start, region.end, part))
+    return spans
+
+
+def named(item: EvidenceRecord | Address) -> tuple[Sequence[Address], float]:
+    """Give the regions that a derived text names, and the part of them that it can tell at its length."""
+    if isinstance(item, Address) or item.derived is None:
+        return (), 0.0
+    regions = item.derived.regions
+    whole = sum(_length(region) for region in regions)
+    return regions, min(1.0, len(item.text) / whole) if whole else 0.0
+
+
+def most_named(item: EvidenceRecord | Address) -> str | None:
+    """Give the source that has more than half of what a derived text names; one on many sources is about none."""
+    named_of: Counter[str] = Counter()
+    for region in named(item)[0]:
+        named_of[region.source_id] += _length(region)
+    return next((source for source, length in named_of.items() if 2 * length > named_of.total()), None)
+
+
+def told(span: Span, spans: Sequence[Told]) -> float:
+    """Add up how much of a span is shown or told, each character once at most."""
+    start, end = span
+    inside = [(max(start, first), min(end, last), part) for first, last, part in spans if first < end and last > start]
+
+    def part_of(here: int) -> float:
+        return min(1.0, math.fsum(part for first, last, part in inside if first <= here < last))
+
+    places = sorted({place for first, last, _ in inside for place in (first, last)})
+    return math.fsum((after - before) * part_of(before) for before, after in pairwise(places))
 
 
 def covered(span: Span, admitted: Sequence[Span]) -> int:
@@ -102,9 +158,12 @@ def covered(span: Span, admitted: Sequence[Span]) -> int:
     return count
 
 
-def _own_text(evidence: Located) -> list[EvidenceRecord | Address]:
-    """Leave out what a model wrote."""
-    return [item for item in evidence if isinstance(item, Address) or item.derived is None]
+def _is_own_text(item: EvidenceRecord | Address) -> bool:
+    return isinstance(item, Address) or item.derived is None
+
+
+def _length(region: Address) -> int:
+    return max(0, region.end - region.start)
 
 
 def _all_texts(evidence: Evidence) -> str:
@@ -123,9 +182,9 @@ def _has_title(spans: Spans, passage: GoldPassage) -> bool:
     return 0 < length == covered((start, start + length), spans.get(passage.source_id, ()))
 
 
-def _has_half(spans: Spans, passage: GoldPassage) -> bool:
-    start, end = passage.start, passage.end
-    return 0 < end - start <= 2 * covered((start, end), spans.get(passage.source_id, ()))
+def _has_half(spans: Mapping[str, Sequence[Told]], passage: GoldPassage) -> bool:
+    length = passage.end - passage.start
+    return 0 < length <= 2 * told((passage.start, passage.end), spans.get(passage.source_id, ())) + ROUNDING
 
 
 def _holds_any(bare: str, golds: Sequence[str]) -> bool:

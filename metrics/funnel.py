@@ -69,11 +69,15 @@ def fate(record: QueryRecord, reference: Reference, rule: Rule = "half") -> Fate
 
 
 def verdicts(record: QueryRecord, reference: Reference, rule: Rule = "half") -> tuple[JudgedVerdict, ...]:
-    """Hold each committed verdict against the evidence that its cycle committed. Carried gold is there too."""
+    """Hold each committed verdict against the evidence that its cycle committed. Carried gold is there too.
+
+    A verdict in free-form words has no typed evidence beside it to be held against.
+    """
     evidence = record.committed_evidence()
     return tuple(
         JudgedVerdict(cycle, value["label"], all(borne(evidence.get(cycle, ()), reference, rule)))
         for cycle, value in record.committed(StateField.VERDICT).items()
+        if isinstance(value, Mapping)
     )
 
 

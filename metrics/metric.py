@@ -39,7 +39,6 @@ _ALL = (
     Metric("source_recall", "Source recall", "evidence", "fraction", True),
     *(Metric(f"recall@{k}", f"Recall@{k}", "evidence", "fraction", True) for k in RECALL_DEPTHS),
     Metric("ret", "RET", "tokens", "amount", False),
-    Metric("ret_parameters", "RET (by model size)", "tokens", "amount", False),
     Metric("tokens_reader", "Reader tokens", "tokens", "amount", False),
     Metric("tokens_aux", "Auxiliary tokens", "tokens", "amount", False),
     Metric("tokens_index", "Index tokens", "tokens", "amount", False),

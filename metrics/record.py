@@ -6,10 +6,14 @@ ledger's calls are these same types; nothing is translated in between. `programs
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
+
+from metrics.weights import weight
 
 RECORD_VERSION: Literal[1] = 1
 MOST = 10**15
@@ -205,10 +209,28 @@ class Tokens(BaseModel):
 
 
 class ReaderEquivalentTokens(BaseModel):
-    """RET with the paper's weight, and with the parameter ratios of the models that ran where they are known."""
+    """RET = Σ weight(model) · tokens, over all calls, and what a token of each model weighed."""
 
-    paper: Amount
-    parameters: Amount | None
+    tokens: Amount | None = Field(description="None where a model that was asked has no known weight")
+    weights: dict[str, Amount | None] = Field(description="model to the weight of a token of it, the reader's being 1")
+
+    @classmethod
+    def of(cls, calls: Sequence[Call], reader: str, reader_parameters: int | None) -> Self:
+        """Weigh calls against the reader that they are made for, whether or not it was called."""
+        weighed = [(call, weight(call.model, call.parameters, reader, reader_parameters)) for call in calls]
+        known = [share * call.tokens for call, share in weighed if share is not None]
+        return cls(
+            tokens=math.fsum(known) if len(known) == len(weighed) else None,
+            weights={call.model: share for call, share in weighed},
+        )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _as_it_once_was(cls, value: Any) -> Any:
+        """Read what was written when RET was given twice, with the paper's weight for all and by size."""
+        if isinstance(value, Mapping) and "parameters" in value:
+            return {"tokens": value["parameters"], "weights": {}}
+        return value
 
 
 class Latency(BaseModel):
@@ -305,6 +327,14 @@ class QueryRecord(BaseModel):
         None,
         description="sha256 of the line without this field, which is its last; a line of an older version has none",
     )
+
+    @model_validator(mode="after")
+    def _weigh_again(self) -> Self:
+        """Give a record of before weights were written its RET, as far as its calls say what the reader was."""
+        reader = next((call for call in self.calls if call.phase is Phase.READER), None)
+        if reader is not None and not self.ret.weights:
+            self.ret = ReaderEquivalentTokens.of(self.calls, reader.model, reader.parameters)
+        return self
 
     @property
     def is_complete(self) -> bool:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from array import array
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,7 @@ from metrics.memory import hit_rate, memory_scores
 from metrics.metric import METRICS, RECALL_DEPTHS, Metric
 from metrics.record import QueryRecord, Reason, Reference, SupportStatus
 from metrics.tokens import token_scores
+from metrics.work import Spent, Step, WorkColumns
 
 __all__ = ["METRICS", "Metric", "ScoreTable", "collect_tables", "score"]
 
@@ -77,6 +78,8 @@ class ScoreTable:
     """The reasons of each query's rejections."""
     values: dict[str, NDArray[np.float64]]
     """A column for every one of `METRICS`, NaN where the metric is not defined for the query."""
+    work: Mapping[Step, Spent] = field(default_factory=dict)
+    """What each role spent on calls, in each phase."""
 
     @classmethod
     def collect(cls, method: str, workload: str, pairs: Iterable[tuple[QueryRecord, Reference | None]]) -> ScoreTable:
@@ -120,6 +123,7 @@ class ScoreTable:
             question_types=[self.question_types[i] for i in rows],
             rejections=[self.rejections[i] for i in rows],
             values={name: column[rows] for name, column in self.values.items()},
+            work={step: spent.of(rows) for step, spent in self.work.items()},
         )
 
 
@@ -141,6 +145,7 @@ class _Rows:
         self.question_types: list[str | None] = []
         self.rejections: list[tuple[Reason, ...]] = []
         self.columns = {name: array("d") for name in METRICS}
+        self.work = WorkColumns()
 
     def add(self, record: QueryRecord, reference: Reference | None) -> None:
         """Score a query and forget its record."""
@@ -155,12 +160,20 @@ class _Rows:
         self.clusters.append(f"query:{query_id}" if cluster is None else cluster)
         self.question_types.append(None if reference is None else reference.question_type)
         self.rejections.append(rejection_reasons(record))
+        self.work.add(record)
         scores = score(record, reference)
         for name, column in self.columns.items():
             column.append(scores.get(name, math.nan))
 
     def table(self, method: str, workload: str) -> ScoreTable:
-        """Close the table."""
+        """Close the table.
+
+        RET is a method's only if it is known of each query: where a size is not, those that needed no other model than
+        the reader would be left, and they are the cheapest.
+        """
+        values = {name: np.array(column) for name, column in self.columns.items()}
+        if np.isnan(values["ret"]).any():
+            values["ret"][:] = math.nan
         return ScoreTable(
             method=method,
             workload=workload,
@@ -169,5 +182,6 @@ class _Rows:
             clusters=self.clusters,
             question_types=self.question_types,
             rejections=self.rejections,
-            values={name: np.array(column) for name, column in self.columns.items()},
+            values=values,
+            work=self.work.spent(),
         )

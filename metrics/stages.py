@@ -53,7 +53,7 @@ def stages_of(record: QueryRecord) -> dict[str, Located]:
 def trace_ends(record: QueryRecord) -> Located:
     """Give the evidence that committed traces end at: the first that the Navigator considered, one for each end."""
     paths = record.committed(StateField.PATH)
-    ends = {cycle: len({trace[-1] for trace in path}) for cycle, path in paths.items()}
+    ends = {cycle: len({trace[-1] for trace in path}) for cycle, path in paths.items() if isinstance(path, list)}
     said = [each for each in record.considered if each.role is Role.NAVIGATOR]
     return addresses(name for each in said for name in each.evidence_ids[: ends.get(each.cycle, 0)])
 

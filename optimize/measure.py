@@ -30,7 +30,7 @@ from programs.workloads.query import Example
 MACRO = "macro"
 """What stands for all workloads together: the mean of their means."""
 
-READ = ("ret", "ret_parameters", "tokens_reader")
+READ = ("ret", "tokens_reader")
 """Metrics that count what the reader reads."""
 
 ENGINE_FAULTS = ("LMTransportError", "RequestRefused")

@@ -22,6 +22,11 @@ it was chosen, and may name none to run."""
 
 def open_start(request: SearchRequest) -> ConfiguredMethod:
     """Settle what the search starts from: preset, then the start's parameters, then --set; memory is per query."""
+    base = spec(request.method).base
+    if base is not None:
+        raise InputError(
+            f"{request.method} is a variant of {base} and runs with what is compiled for it: search {base} instead"
+        )
     spec(request.method).load()
     compiled = read_compiled(request.start, request.method, request.preset) if request.start else None
     chosen = compiled.overrides if compiled else []

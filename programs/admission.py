@@ -7,6 +7,7 @@ cut to a prefix; it keeps its id, its start and its source, and its end moves to
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 
 import dspy
 import numpy as np
@@ -47,10 +48,13 @@ def choose_action(verdict: Verdict, cycle: int, most_cycles: int) -> Action:
 
 
 def select_budget(records: Iterable[EvidenceRecord], budget: int, encoder: Encoder) -> Evidence:
-    """Take records in order until the budget is reached; the one that crosses it is cut to fit."""
+    """Take records in order, each id once, until the budget is reached; the one that crosses it is cut to fit."""
+    unique: dict[str, EvidenceRecord] = {}
+    for record in records:
+        unique.setdefault(record.evidence_id, record)
     admitted: list[EvidenceRecord] = []
     left = budget
-    for record in records:
+    for record in unique.values():
         if left <= 0:
             break
         spans = encoder.spans(record.text)
@@ -89,8 +93,4 @@ def read_once(
 
 def merge(history: Sequence[Evidence], budget: int, encoder: Encoder) -> Evidence:
     """Merge_B: cycles in order, the Retriever's ranking within each, each id once, up to the budget."""
-    seen: dict[str, EvidenceRecord] = {}
-    for evidence in history:
-        for record in evidence:
-            seen.setdefault(record.evidence_id, record)
-    return select_budget(seen.values(), budget, encoder)
+    return select_budget(chain.from_iterable(history), budget, encoder)

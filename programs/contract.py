@@ -90,21 +90,14 @@ class Limits(Frozen):
         return self.keep_first if cycle <= 1 else self.keep_revised
 
 
-class Contract:
-    """The validators of one query: its graph, its sources, its limits, and what earlier cycles committed."""
+class FieldTypes:
+    """The contract's first two elements: each field has a type, and each role one field that it may write.
 
-    def __init__(
-        self,
-        paths: TypedPaths,
-        sources: Mapping[str, str],
-        limits: Limits,
-        readable_artifacts: Callable[[str], bool],
-    ) -> None:
-        self._paths = paths
+    What a value says is not judged here: a path may lead nowhere, evidence may be from anywhere. `Contract` judges it.
+    """
+
+    def __init__(self, sources: Mapping[str, str]) -> None:
         self.sources = sources
-        self._limits = limits
-        self._readable = readable_artifacts
-        self._committed: dict[str, EvidenceRecord] = {}
 
     def open_cycle(self, state: State) -> State:
         """Stage a cycle: z ← ⟨PENDING, ε⟩. The only write that needs no proposal, and it only forgets."""
@@ -114,25 +107,24 @@ class Contract:
         """Judge a role's value for its own field; answer the next state, or why there is none."""
         field = OWNED_FIELD[role]
         try:
-            accepted = self._validators[field](self, value, state, cycle)
+            accepted = self._accepted(field, value, state, cycle)
         except Fault as fault:
-            return Rejection(
-                role=role,
-                field=field,
-                cycle=cycle,
-                reason=fault.reason,
-                detail=fault.detail,
-                value=shown(value),
-            )
-        if field is StateField.EVIDENCE:
-            for record in accepted:
-                self._committed.setdefault(record.evidence_id, record)
+            return rejected(role, field, cycle, fault, value)
         return _successor(state, field, accepted)
 
-    def _plan(self, value: Any, state: State, cycle: int) -> Plan:
+    def typed(self, field: StateField, value: Any) -> Any:
+        """Give a value as its field's type, made anew, or raise a `Fault`."""
+        return self._types[field](value)
+
+    def _accepted(self, field: StateField, value: Any, state: State, cycle: int) -> Any:
+        return self.typed(field, value)
+
+    @staticmethod
+    def _plan(value: Any) -> Plan:
         return rebuilt(Plan, value)
 
-    def _path(self, value: Any, state: State, cycle: int) -> Path:
+    @staticmethod
+    def _path(value: Any) -> Path:
         value = plain_data(value)
         if type(value) is not tuple or not all(
             type(trace) is tuple and all(type(node) is int for node in trace) for trace in value
@@ -140,16 +132,83 @@ class Contract:
             raise Fault(Reason.WRONG_TYPE, "a tuple of traces, each a tuple of node ids, was expected")
         if not value:
             raise Fault(Reason.EMPTY, "a path has at least one trace")
-        if len(value) > self._limits.max_traces:
-            raise Fault(Reason.TOO_MANY_TRACES, f"{len(value)} traces where {self._limits.max_traces} may be committed")
-        if len(set(value)) != len(value):
-            raise Fault(Reason.REPEATED_TRACE, "the same trace is given twice")
-        for trace in value:
-            self._trace(trace)
+        if () in value:
+            raise Fault(Reason.NOT_FROM_ROOT, "a trace has at least the root")
         return value
 
-    def _trace(self, trace: Trace) -> None:
-        if not trace or trace[0] != self._paths.root:
+    @staticmethod
+    def _evidence(value: Any) -> tuple[EvidenceRecord, ...]:
+        if type(value) is not tuple or not all(type(record) is EvidenceRecord for record in value):
+            raise Fault(Reason.WRONG_TYPE, "a tuple of evidence records was expected")
+        if not value:
+            raise Fault(Reason.EMPTY, "at least one evidence record must be kept")
+        records = tuple(rebuilt(EvidenceRecord, record) for record in value)
+        for record in records:
+            if record.derived is not None:
+                raise Fault(Reason.TEXT_DIFFERS, f"{record.evidence_id} is a {record.derived.kind}, not source text")
+        return records
+
+    @staticmethod
+    def _verdict(value: Any) -> Verdict:
+        verdict = rebuilt(Verdict, value)
+        if verdict.label is VerdictLabel.PENDING:
+            raise Fault(Reason.VERDICT_LABEL, "PENDING does not complete a cycle: PASS or FAIL does")
+        return verdict
+
+    @staticmethod
+    def _artifacts(value: Any) -> tuple[str, ...]:
+        value = plain_data(value)
+        if type(value) is not tuple or not all(type(item) is str for item in value):
+            raise Fault(Reason.WRONG_TYPE, "a tuple of artifact ids was expected")
+        return value
+
+    _types: Mapping[StateField, Callable[[Any], Any]] = {
+        StateField.PLAN: _plan,
+        StateField.PATH: _path,
+        StateField.EVIDENCE: _evidence,
+        StateField.VERDICT: _verdict,
+        StateField.ARTIFACTS: _artifacts,
+    }
+
+
+class Contract(FieldTypes):
+    """The validators of one query: its graph, its sources, its limits, and what earlier cycles committed."""
+
+    def __init__(
+        self,
+        paths: TypedPaths,
+        sources: Mapping[str, str],
+        limits: Limits,
+        readable_artifacts: Callable[[str], bool],
+    ) -> None:
+        super().__init__(sources)
+        self._paths = paths
+        self._limits = limits
+        self._readable = readable_artifacts
+        self._committed: dict[str, EvidenceRecord] = {}
+
+    def _accepted(self, field: StateField, value: Any, state: State, cycle: int) -> Any:
+        typed = self.typed(field, value)
+        if field is StateField.PATH:
+            self._judge_path(typed)
+        elif field is StateField.EVIDENCE:
+            self._judge_evidence(typed, state, cycle)
+        elif field is StateField.VERDICT:
+            self._judge_verdict(typed)
+        elif field is StateField.ARTIFACTS:
+            self._judge_artifacts(typed)
+        return typed
+
+    def _judge_path(self, path: Path) -> None:
+        if len(path) > self._limits.max_traces:
+            raise Fault(Reason.TOO_MANY_TRACES, f"{len(path)} traces where {self._limits.max_traces} may be committed")
+        if len(set(path)) != len(path):
+            raise Fault(Reason.REPEATED_TRACE, "the same trace is given twice")
+        for trace in path:
+            self._judge_trace(trace)
+
+    def _judge_trace(self, trace: Trace) -> None:
+        if trace[0] != self._paths.root:
             raise Fault(Reason.NOT_FROM_ROOT, f"trace {trace} does not start at the root {self._paths.root}")
         types: list[NodeType] = []
         for node in trace:
@@ -165,26 +224,20 @@ class Contract:
         if types[-1] is not NodeType.EVIDENCE:
             raise Fault(Reason.NOT_AT_EVIDENCE, f"trace {trace} ends at a {types[-1]} node")
 
-    def _evidence(self, value: Any, state: State, cycle: int) -> tuple[EvidenceRecord, ...]:
-        if type(value) is not tuple or not all(type(record) is EvidenceRecord for record in value):
-            raise Fault(Reason.WRONG_TYPE, "a tuple of evidence records was expected")
-        if not value:
-            raise Fault(Reason.EMPTY, "at least one evidence record must be kept")
+    def _judge_evidence(self, records: tuple[EvidenceRecord, ...], state: State, cycle: int) -> None:
         cap = self._limits.cap(cycle)
-        if len(value) > cap:
-            raise Fault(Reason.OVER_CAP, f"{len(value)} records where {cap} may be kept")
-        records = tuple(rebuilt(EvidenceRecord, record) for record in value)
+        if len(records) > cap:
+            raise Fault(Reason.OVER_CAP, f"{len(records)} records where {cap} may be kept")
         ids = [record.evidence_id for record in records]
         if len(set(ids)) != len(ids):
             raise Fault(Reason.REPEATED_EVIDENCE, f"an evidence id is repeated: {ids}")
         region = {eid for trace in state.path for eid in self._paths.region_ids(trace[-1])}
         for record in records:
-            self._record(record, region, cycle)
-        return records
+            self._judge_record(record, region, cycle)
+        for record in records:
+            self._committed.setdefault(record.evidence_id, record)
 
-    def _record(self, record: EvidenceRecord, region: Collection[str], cycle: int) -> None:
-        if record.derived is not None:
-            raise Fault(Reason.TEXT_DIFFERS, f"{record.evidence_id} is a {record.derived.kind}, not source text")
+    def _judge_record(self, record: EvidenceRecord, region: Collection[str], cycle: int) -> None:
         check_provenance(record, self.sources)
         earlier = self._committed.get(record.evidence_id) if self._limits.carry else None
         if earlier is not None and record == earlier:
@@ -196,30 +249,19 @@ class Contract:
         if evidence_id(record.source_id, record.start, record.end) != record.evidence_id:
             raise Fault(Reason.BAD_OFFSETS, f"{record.evidence_id} does not stand at {record.start}–{record.end}")
 
-    def _verdict(self, value: Any, state: State, cycle: int) -> Verdict:
-        verdict = rebuilt(Verdict, value)
-        if verdict.label is VerdictLabel.PENDING:
-            raise Fault(Reason.VERDICT_LABEL, "PENDING does not complete a cycle: PASS or FAIL does")
+    def _judge_verdict(self, verdict: Verdict) -> None:
         if verdict.label is VerdictLabel.FAIL and not verdict.justification.strip():
             raise Fault(Reason.NO_JUSTIFICATION, "a FAIL says what is missing")
-        return verdict
 
-    def _artifacts(self, value: Any, state: State, cycle: int) -> tuple[str, ...]:
-        value = plain_data(value)
-        if type(value) is not tuple or not all(type(item) is str for item in value):
-            raise Fault(Reason.WRONG_TYPE, "a tuple of artifact ids was expected")
-        for item in value:
+    def _judge_artifacts(self, artifacts: tuple[str, ...]) -> None:
+        for item in artifacts:
             if not self._readable(item):
                 raise Fault(Reason.UNKNOWN_ARTIFACT, f"{item!r} is in no scope that this query may read")
-        return value
 
-    _validators: Mapping[StateField, Callable[[Contract, Any, State, int], Any]] = {
-        StateField.PLAN: _plan,
-        StateField.PATH: _path,
-        StateField.EVIDENCE: _evidence,
-        StateField.VERDICT: _verdict,
-        StateField.ARTIFACTS: _artifacts,
-    }
+
+def rejected(role: Role, field: StateField, cycle: int, fault: Fault, value: Any) -> Rejection:
+    """Write a refused value down as data."""
+    return Rejection(role=role, field=field, cycle=cycle, reason=fault.reason, detail=fault.detail, value=shown(value))
 
 
 def check_provenance(record: EvidenceRecord, sources: Mapping[str, str]) -> None:

@@ -14,7 +14,7 @@ import dspy
 from programs.admission import Evidence, choose_action, initial_evidence, is_compact, merge, read_once, select_budget
 from programs.carriers.carrier import Carrier
 from programs.contract import Contract, Rejection
-from programs.memory.pool import QueryMemory
+from programs.memory.memory import Memory
 from programs.roles.view import ProposalFault, Tools, View
 from programs.state import OPERATORS, OWNED_FIELD, Action, Role
 from programs.transcript import Considered, Transcript
@@ -31,7 +31,7 @@ class Controller:
         self,
         query: str,
         tools: Tools,
-        memory: QueryMemory,
+        memory: Memory,
         contract: Contract,
         carrier: Carrier,
         transcript: Transcript,
@@ -94,14 +94,14 @@ class Controller:
             transcript.considered.append(Considered(cycle=view.cycle, role=role, evidence_ids=ids))
         return self._commit(role, proposal.value, view.cycle, carrier, transcript)
 
-    def _resolve(self, memory: QueryMemory, carrier: Carrier, transcript: Transcript, cycle: int) -> bool:
+    def _resolve(self, memory: Memory, carrier: Carrier, transcript: Transcript, cycle: int) -> bool:
         """Let SMP supply U."""
         return self._commit(Role.SMP, memory.resolve(), cycle, carrier, transcript)
 
     def _commit(self, role: Role, value: object, cycle: int, carrier: Carrier, transcript: Transcript) -> bool:
-        rejection = carrier.commit(role, value, cycle)
-        if rejection is not None:
-            transcript.rejections.append(rejection)
+        outcome = carrier.commit(role, value, cycle)
+        if isinstance(outcome, Rejection):
+            transcript.rejections.append(outcome)
             return False
-        transcript.committed(carrier.state, role, cycle)
+        transcript.states.extend(outcome)
         return True

@@ -154,6 +154,12 @@ class MemorySettings(Frozen):
     order: Literal["strict", "parallel"] = Field(
         "strict", description="'strict': a query sees what the queries before it left; 'parallel': whatever is there"
     )
+    horizon: int | None = Field(
+        None,
+        ge=1,
+        le=MOST,
+        description="only what the last so many queries of the order left may be used again; None: all",
+    )
     similar_plans: int = Field(2, ge=0, le=MOST, description="earlier plans offered to the Planner at most")
     plan_similarity: float = Field(0.8, ge=-1, le=1, description="cosine from which a query counts as similar")
 
@@ -174,6 +180,9 @@ class LifecycleSettings(Frozen):
     answer: bool = Field(True, description="false ends a query before the reader: its evidence alone is wanted")
     reader_tokens: int = Field(64, ge=1, le=MOST_TOKENS, description="tokens that an answer may have")
     role_tokens: int = Field(384, ge=16, le=MOST_TOKENS, description="tokens that a role's completion may have")
+    constrained: bool = Field(
+        True, description="hold completions to the JSON schema that is asked for; false only describes it"
+    )
 
 
 class SupportSettings(Frozen):

@@ -7,8 +7,9 @@ defined beside it, in `metrics.record`.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Protocol
 
 from pydantic import BaseModel, ConfigDict
 
@@ -72,6 +73,46 @@ OWNED_FIELD: dict[Role, StateField] = {
     Role.SMP: StateField.ARTIFACTS,
 }
 """Whose field is whose. A role never names a field: it is looked up here."""
+
+
+class Sought(Protocol):
+    """What to look for, as the tools of retrieval read it: a `Plan`, or the words of a Planner that writes none."""
+
+    @property
+    def text(self) -> str: ...
+
+    @property
+    def targets(self) -> tuple[str, ...]: ...
+
+
+class Readable(Protocol):
+    """The five fields as a role reads them. `State` has what was committed; without a contract, what was proposed."""
+
+    @property
+    def plan(self) -> Sought | None: ...
+
+    @property
+    def path(self) -> Path: ...
+
+    @property
+    def evidence(self) -> tuple[EvidenceRecord, ...]: ...
+
+    @property
+    def verdict(self) -> Verdict: ...
+
+    @property
+    def artifacts(self) -> tuple[str, ...]: ...
+
+
+@dataclass(frozen=True)
+class Proposed:
+    """What each role proposed, for the next one to read, where no contract says whose value counts."""
+
+    plan: Sought | None = None
+    path: Path = ()
+    evidence: tuple[EvidenceRecord, ...] = ()
+    verdict: Verdict = PENDING
+    artifacts: tuple[str, ...] = ()
 
 
 class State:

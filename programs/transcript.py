@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from metrics.record import UNREADABLE, Action, EvidenceRecord, Refusal, Rejection, Role, Support
+from metrics.record import UNREADABLE, Action, EvidenceRecord, Refusal, Rejection, Support
 from metrics.record import Commit as Commit
 from metrics.record import Considered as Considered
-from programs.state import OWNED_FIELD, State, plain
 
 
 @dataclass
@@ -39,8 +38,3 @@ class Transcript:
         """The terminal action; None where the query never reached one."""
         last = self.actions[-1] if self.actions else None
         return None if last is Action.REVISE else last
-
-    def committed(self, state: State, role: Role, cycle: int) -> None:
-        """Write down the field that a role has just had committed."""
-        name = OWNED_FIELD[role]
-        self.states.append(Commit(cycle=cycle, role=role, field=name, value=plain(getattr(state, name))))

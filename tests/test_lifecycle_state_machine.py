@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from programs.carriers.typed import TypedCarrier
+from programs.contract import Rejection
 from programs.controller import Controller
 from programs.models.ledger import Ledger
 from programs.state import OWNED_FIELD, Action, EvidenceRecord, Role, StateField, Verdict, VerdictLabel
@@ -39,12 +40,12 @@ class CarrierMachine(RuleBasedStateMachine):
     def propose(self, role, data, cycle):
         before = self.carrier.state
         value = data.draw(st.one_of(PROPOSALS[role], *PROPOSALS.values()))
-        rejection = self.carrier.commit(role, value, cycle)
+        outcome = self.carrier.commit(role, value, cycle)
         after = self.carrier.state
         changed = {f for f in StateField if getattr(before, f) != getattr(after, f)}
-        if rejection is not None:
+        if isinstance(outcome, Rejection):
             assert after is before
-            rejection.model_dump_json()
+            outcome.model_dump_json()
         else:
             assert changed <= {OWNED_FIELD[role]}
             for record in after.evidence:

@@ -33,7 +33,7 @@ STARTUP = 10
 
 QUALITIES = ("answer", "evidence")
 """Groups of metrics that a method is to be good at."""
-COSTS = ("ret", "ret_parameters", "tokens_reader", "tokens_aux", "tokens_index")
+COSTS = ("ret", "tokens_reader", "tokens_aux", "tokens_index")
 """What a method is to spend little of. Seconds are not among them: a search by them would not repeat itself."""
 
 Progress = Callable[[int, int, int], None]
@@ -158,9 +158,14 @@ class ParameterSearch:
         )
 
     def _defined(self, trial: Trial) -> Trial:
-        for metric, values in ((self.objective.quality, trial.quality), (self.objective.cost, trial.cost)):
-            if math.isnan(self.questions.mean(values)):
-                raise InputError(f"{metric} is not defined for any of the questions; search by another metric")
+        quality, cost = self.objective.quality, self.objective.cost
+        if math.isnan(self.questions.mean(trial.quality)):
+            raise InputError(f"{quality} is not defined for any of the questions; search by another metric")
+        if unknown := sum(map(math.isnan, trial.cost)):
+            raise InputError(
+                f"{cost} is not known for {unknown} of {len(trial.cost)} questions, since a model's size is not; "
+                "set auxiliary.parameters and reader.parameters, or search by another --cost"
+            )
         return trial
 
 

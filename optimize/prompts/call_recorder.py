@@ -40,7 +40,7 @@ class CallRecorder(BaseCallback):  # type: ignore[misc]
     """Hears of the calls of one program while it runs one query."""
 
     _names: dict[int, str] = field(default_factory=dict)
-    _under_way: dict[str, tuple[str, dict[str, Any]]] = field(default_factory=dict)
+    _under_way: dict[str, tuple[str, Any, dict[str, Any]]] = field(default_factory=dict)
     _steps: list[RecordedCall] = field(default_factory=list)
 
     @property
@@ -56,14 +56,16 @@ class CallRecorder(BaseCallback):  # type: ignore[misc]
             given = inputs.get("kwargs", inputs)
             fields = instance.signature.input_fields
             kept = {name: value for name, value in given.items() if name in fields}
-            self._under_way[call_id] = (self._names[id(instance)], kept)
+            self._under_way[call_id] = (self._names[id(instance)], instance.signature.output_fields, kept)
 
     def on_module_end(self, call_id: str, outputs: Any, exception: BaseException | None = None) -> None:
-        """Note what came of a call."""
+        """Note what came of a call: what was asked for, not how likely each token of it was."""
         if call_id not in self._under_way:
             return
-        name, inputs = self._under_way.pop(call_id)
-        returned = dict(outputs.items()) if isinstance(outputs, dspy.Prediction) else None
+        name, fields, inputs = self._under_way.pop(call_id)
+        returned = None
+        if isinstance(outputs, dspy.Prediction):
+            returned = {field: value for field, value in outputs.items() if field in fields}
         said = json.dumps(plain(returned), ensure_ascii=False) if returned is not None else _fault(exception)
         self._steps.append(RecordedCall(name, inputs, returned, said))
 

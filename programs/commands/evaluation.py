@@ -174,7 +174,9 @@ def estimate_table(estimates: Sequence[Estimate]) -> Table:
     return table
 
 
-def range_text(found: Spread) -> str:
+def range_text(found: Spread | None) -> str:
     """Write a range."""
+    if found is None:
+        return "not known"
     low, high = f"{found.least:,.0f}", f"{found.most:,.0f}"
     return low if low == high else f"{low} – {high}"

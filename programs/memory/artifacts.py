@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Container, Mapping, Sequence
+import re
+from collections.abc import Container, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -24,6 +25,8 @@ from programs.state import Role
 from signatures.planner import Plan
 
 NonEmpty = Annotated[str, StringConstraints(min_length=1, pattern=r"\S")]
+EVIDENCE_ID = re.compile(r"(.+)#[0-9]+-[0-9]+", re.DOTALL)
+"""A source's id, and characters of it."""
 Payload = dict[str, Any]
 """A payload as JSON values, of the shape that `PAYLOADS` gives its kind."""
 
@@ -99,6 +102,8 @@ class Artifact(Frozen):
     owner: Role | None = Field(None, description="whose private store it is in; None elsewhere")
     provenance: tuple[NonEmpty, ...] = Field(min_length=1, description="source ids, evidence ids or the query's id")
     key: NonEmpty
+    grounds: tuple[NonEmpty, ...] = Field((), description="names of the contents of the sources that it stands on")
+    asked_of: str | None = Field(None, description="the collection of the query that it came of, where it names one")
 
     @field_validator("payload")
     @classmethod
@@ -137,6 +142,8 @@ def make_artifact(
     scope: MemoryScope,
     query_id: str,
     provenance: Sequence[str],
+    grounds: Iterable[str] = (),
+    asked_of: str | None = None,
 ) -> Artifact:
     """Make an artifact that `producer` made in `query_id`, or raise `NotEligible` saying what is wrong with it."""
     home = None if scope is MemoryScope.GLOBAL else query_id
@@ -152,6 +159,8 @@ def make_artifact(
             owner=owner,
             provenance=tuple(provenance),
             key=key,
+            grounds=tuple(sorted(set(grounds))),
+            asked_of=asked_of,
         )
     except ValidationError as error:
         raise NotEligible(f"this {kind} can't be kept in memory: {first_error(error)}") from error
@@ -164,8 +173,18 @@ def is_empty(payload: Payload) -> bool:
     )
 
 
-def check_provenance(provenance: Sequence[str], query_id: str, sources: Container[str]) -> None:
-    """Raise `NotEligible` unless each item is this query's id, one of its sources, or evidence of one of them."""
+def sources_of(provenance: Sequence[str], query_id: str, sources: Container[str]) -> list[str]:
+    """Give the sources that provenance names, by themselves or by evidence of theirs.
+
+    Raises `NotEligible` where an item is neither that nor the query's id.
+    """
+    named: list[str] = []
     for item in provenance:
-        if item != query_id and item not in sources and item.rpartition("#")[0] not in sources:
+        evidence = EVIDENCE_ID.fullmatch(item)
+        if item in sources:
+            named.append(item)
+        elif evidence and evidence[1] in sources:
+            named.append(evidence[1])
+        elif item != query_id:
             raise NotEligible(f"provenance {item!r} is neither query {query_id!r} nor in its source collection")
+    return named

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from metrics.record import Refusal
+from programs.documents.collection import Collection
 from programs.memory.artifacts import (
     Artifact,
     Kind,
@@ -16,12 +17,12 @@ from programs.memory.artifacts import (
     NotEligible,
     Payload,
     artifact_id,
-    check_provenance,
     is_empty,
     make_artifact,
+    sources_of,
 )
 from programs.memory.permissions import NotPermitted, Operation, RefusalReason, objection
-from programs.memory.store import SqliteStore
+from programs.memory.store import Found, SqliteStore
 from programs.models.encoders.encoder import Vectors
 from programs.settings import MemorySettings
 from programs.state import Action, Role
@@ -44,22 +45,27 @@ class Pool:
         query_id: str,
         position: int,
         text: str,
+        collection: Collection,
         vector: Vectors | None = None,
-        sources: Container[str] | None = None,
     ) -> QueryMemory:
         """Begin the query at `position` (from 0) in the query order; it sees what the queries before it left.
 
-        `vector` is the query's unit vector, without which no earlier plan is similar. With `sources`, an artifact's
-        provenance must lie in them.
+        What it leaves must come from its collection, and of what others left it sees what comes from there too.
+        `vector` is the query's unit vector, without which no earlier plan is similar.
         """
         if position < 0:
             raise ValueError(f"positions in the query order count from 0, not {position}")
-        return QueryMemory(self.settings, self._store, query_id, position, text, vector, sources)
+        return QueryMemory(self.settings, self._store, query_id, position, text, collection, vector)
 
     def rewind(self, position: int) -> None:
         """Forget what the queries from `position` on left, before a resumed run repeats them; 0 empties the scope."""
         if self._store is not None:
             self._store.rewind(position)
+
+    @property
+    def ordered(self) -> bool:
+        """Whether memory passes from a query to the next, so that they must run one after another."""
+        return self.settings.enabled and self.settings.keep_global and self.settings.order == "strict"
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Pool:
         """Stay one: a copy of a program writes to the same memory."""
@@ -87,8 +93,8 @@ class QueryMemory:
         query_id: str,
         position: int,
         text: str,
+        collection: Collection,
         vector: Vectors | None,
-        sources: Container[str] | None,
     ) -> None:
         self.query_id = query_id
         self.reads = 0
@@ -101,11 +107,14 @@ class QueryMemory:
         self._position = position
         self._text = text
         self._vector = vector
-        self._sources = sources
-        self._horizon = position if settings.keep_global else 0
+        self._sources = collection.contents
+        self._contents = frozenset(collection.contents.values())
+        self._asked_of = collection.digest
+        self._reach = _reach(position, settings)
         self._local: dict[str, Artifact] = {}
         self._transient: dict[str, Artifact] = {}
         self._similar: list[str] | None = None
+        self._known: dict[str, bool] = {self._asked_of: True}
         self._sealed = False
         self._ended = False
 
@@ -136,7 +145,7 @@ class QueryMemory:
         if local is not None:
             return copy.deepcopy(local.payload) if local.scope is MemoryScope.QUERY else None
         found = self._find_global([name]).get(name)
-        return None if found is None else found[1]
+        return None if found is None else found.payload
 
     def persist(self, action: Action | None) -> tuple[str, ...]:
         """Move what this cycle offered into its declared scopes, after the action was chosen; answer with the ids.
@@ -151,7 +160,7 @@ class QueryMemory:
             return ()
         lasting = [artifact for artifact in offered if artifact.scope is MemoryScope.GLOBAL]
         if lasting:
-            self._store.persist(lasting, self._position, self._vector)
+            self._store.persist(lasting, self._position, self._vector, self._contents)
         for artifact in offered:
             if artifact.scope is not MemoryScope.GLOBAL:
                 self._local.setdefault(artifact.artifact_id, artifact)
@@ -173,17 +182,47 @@ class QueryMemory:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()
 
-    def _find_global(self, names: Sequence[str]) -> dict[str, tuple[Kind, Payload]]:
-        return {} if self._store is None or self._ended else self._store.find(names, self._horizon)
+    def _find_global(self, names: Sequence[str]) -> dict[str, Found]:
+        """Give of each id the earliest artifact that this query may read."""
+        if self._store is None or self._ended:
+            return {}
+        found = self._store.find(names, self._reach.stop, self._reach.start)
+        return {
+            name: next(filter(self._eligible, some)) for name, some in found.items() if any(map(self._eligible, some))
+        }
+
+    def _eligible(self, found: Found) -> bool:
+        """Tell whether an artifact's provenance resolves here.
+
+        All that it stands on must be among this query's sources, by content. One that names the query it came of, as
+        a plan does, was asked of at least one of them: without that it is of other documents altogether.
+        """
+        return self._contents.issuperset(found.grounds) and (found.asked_of is None or self._shares(found.asked_of))
+
+    def _shares(self, collection: str) -> bool:
+        assert self._store is not None
+        if collection not in self._known:
+            self._known[collection] = self._store.shares(collection, self._contents)
+        return self._known[collection]
 
     def _similar_plans(self) -> list[str]:
         """Look once, so that U and the Planner speak of the same plans throughout the query."""
         if self._similar is None:
-            self._similar = []
-            if self._store is not None and self._vector is not None:
-                limit, at_least = self._settings.similar_plans, self._settings.plan_similarity
-                self._similar = self._store.similar_plans(self._vector, at_least, limit, self._horizon)
+            self._similar = self._nearest_plans()
         return self._similar
+
+    def _nearest_plans(self) -> list[str]:
+        """Look further and further, since what is near may be of other documents."""
+        limit, at_least = self._settings.similar_plans, self._settings.plan_similarity
+        if self._store is None or self._vector is None:
+            return []
+        looked = limit
+        while True:
+            names = self._store.similar_plans(self._vector, at_least, looked, self._reach.stop, self._reach.start)
+            eligible = self._find_global(names)
+            if len(eligible) >= limit or len(names) < looked:
+                return [name for name in names if name in eligible][:limit]
+            looked *= 4
 
     def _admit(
         self, role: Role, operation: Operation, scope: MemoryScope, kind: Kind, of_query: str | None, owner: Role | None
@@ -200,17 +239,31 @@ class QueryMemory:
             self.refusals.append(refusal)
             raise NotPermitted(refusal)
 
-    def _count(self, hit: bool) -> None:
+    def _read(self, names: Sequence[str]) -> dict[str, Payload]:
+        """Read global artifacts for a role that may: one read, and a hit if there is one that this query may see."""
+        found = self._find_global(names)
         if self._store is not None:
             self.reads += 1
-            self.hits += hit
+            self.hits += bool(found)
+        return {name: found[name].payload for name in names if name in found}
+
+    def _grounds(self, kind: Kind, provenance: Sequence[str]) -> set[str]:
+        """Name the contents that an artifact stands on. A plan was shown earlier plans, and stands on theirs too."""
+        grounds = {self._sources[source] for source in sources_of(provenance, self.query_id, self._sources)}
+        shown = self._find_global(self._similar_plans()).values() if kind is Kind.PLAN else ()
+        return grounds.union(*(plan.grounds for plan in shown))
 
     def _offer(self, artifact: Artifact) -> None:
         if artifact.kind is Kind.PLAN and artifact.payload["query"] != self._text:
             raise NotEligible(f"a plan of query {self.query_id!r} must carry that query's text")
-        if self._sources is not None:
-            check_provenance(artifact.provenance, self.query_id, self._sources)
         self._transient.setdefault(artifact.artifact_id, artifact)
+
+
+def _reach(position: int, settings: MemorySettings) -> range:
+    """Give the positions of the queries whose global artifacts the one at this position may use."""
+    if not settings.keep_global:
+        return range(0)
+    return range(0 if settings.horizon is None else max(0, position - settings.horizon), position)
 
 
 class RoleMemory:
@@ -227,42 +280,34 @@ class RoleMemory:
     def recall_many(
         self, kind: Kind, keys: Sequence[str], scope: MemoryScope = MemoryScope.GLOBAL
     ) -> dict[str, Payload]:
-        """Look content keys up together: one read, and a hit if any is found. No keys is no read."""
+        """Look content keys up together: one read, and a hit if any is found."""
         self._admit(Operation.READ, scope, kind)
-        if not keys:
-            return {}
         home, owner = self._address(scope)
         names = {artifact_id(scope, kind, key, home, owner): key for key in keys}
         if scope is not MemoryScope.GLOBAL:
             found = {name: self._memory._local[name] for name in names if name in self._memory._local}
             return {names[name]: copy.deepcopy(artifact.payload) for name, artifact in found.items()}
-        rows = self._memory._find_global(list(names))
-        self._memory._count(hit=bool(rows))
-        return {key: rows[name][1] for name, key in names.items() if name in rows}
+        return {names[name]: payload for name, payload in self._memory._read(list(names)).items()}
 
     def read(self, name: str) -> Payload | None:
         """Give what an id of U stands for, where this role may read it; None for an id that stands for nothing.
 
-        It counts as no read: SMP found the artifact when it resolved U, and following its id would always hit.
+        Where that is a global artifact it is a read like any other.
         """
         local = self._memory._local.get(name)
         if local is not None:
             self._memory._admit(self._role, Operation.READ, local.scope, local.kind, local.query_id, local.owner)
             return copy.deepcopy(local.payload)
         found = self._memory._find_global([name]).get(name)
-        if found is not None:
-            self._admit(Operation.READ, MemoryScope.GLOBAL, found[0])
-        return None if found is None else found[1]
+        if found is None:
+            return None
+        self._admit(Operation.READ, MemoryScope.GLOBAL, found.kind)
+        return self._memory._read([name])[name]
 
     def similar_plans(self) -> list[Payload]:
-        """Give earlier plans of queries like this one, best first: one read, unless the query has no vector."""
+        """Give earlier plans of queries like this one, best first: one read, whether or not there are any."""
         self._admit(Operation.READ, MemoryScope.GLOBAL, Kind.PLAN)
-        if self._memory._vector is None or self._memory._settings.similar_plans == 0:
-            return []
-        names = self._memory._similar_plans()
-        rows = self._memory._find_global(names)
-        self._memory._count(hit=bool(rows))
-        return [rows[name][1] for name in names if name in rows]
+        return list(self._memory._read(self._memory._similar_plans()).values())
 
     def offer(
         self, kind: Kind, key: str, payload: Payload, provenance: Sequence[str], scope: MemoryScope
@@ -275,8 +320,11 @@ class RoleMemory:
         self._admit(Operation.WRITE, scope, kind)
         if is_empty(payload):
             return None
-        artifact = make_artifact(kind, key, payload, self._role, scope, self._memory.query_id, provenance)
-        self._memory._offer(artifact)
+        memory = self._memory
+        grounds = memory._grounds(kind, provenance)
+        asked_of = memory._asked_of if memory.query_id in provenance else None
+        artifact = make_artifact(kind, key, payload, self._role, scope, memory.query_id, provenance, grounds, asked_of)
+        memory._offer(artifact)
         return artifact.artifact_id
 
     def _address(self, scope: MemoryScope) -> tuple[str | None, Role | None]:

@@ -11,10 +11,11 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import RLock
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +26,7 @@ from programs.memory.artifacts import Artifact, Kind, Payload
 from programs.models.encoders.encoder import Vectors
 
 APPLICATION_ID = 0x53524147
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 3
 BUSY_SECONDS = 30.0
 TOLERANCE = 1e-6
 """Unit vectors of 32-bit floats miss length 1 by about this much, and a threshold of 1.0 should mean the same text."""
@@ -33,33 +34,49 @@ TOLERANCE = 1e-6
 _SCHEMA = f"""
 CREATE TABLE workload (scope_key TEXT NOT NULL);
 CREATE TABLE artifacts (
-    artifact_id TEXT PRIMARY KEY,
+    artifact_id TEXT NOT NULL,
+    grounds TEXT NOT NULL,
+    asked_of TEXT NOT NULL,
     position INTEGER NOT NULL,
     kind TEXT NOT NULL,
     key TEXT NOT NULL,
     payload TEXT NOT NULL,
     producer TEXT NOT NULL,
     provenance TEXT NOT NULL,
-    vector BLOB
+    vector BLOB,
+    PRIMARY KEY (artifact_id, grounds, asked_of, position)
 );
+CREATE TABLE collections (collection TEXT NOT NULL, content TEXT NOT NULL, PRIMARY KEY (collection, content));
 PRAGMA application_id = {APPLICATION_ID};
 PRAGMA user_version = {SCHEMA_VERSION};
 """
 
-# The earliest query's artifact stands, whichever was written first, so that rewinding never loses what must stay.
+# Each query's own write is kept, so that rewinding never loses what must stay and a horizon never what it may show.
+# So is each that stands on other sources: a query that has those alone may read no other.
 _INSERT = """
-INSERT INTO artifacts (artifact_id, position, kind, key, payload, producer, provenance, vector)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT (artifact_id) DO UPDATE SET
-    position = excluded.position, payload = excluded.payload, producer = excluded.producer,
-    provenance = excluded.provenance, vector = excluded.vector
-WHERE excluded.position < artifacts.position
+INSERT INTO artifacts (artifact_id, grounds, asked_of, position, kind, key, payload, producer, provenance, vector)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (artifact_id, grounds, asked_of, position) DO NOTHING
 """
 
 _SELECT = """
-SELECT artifact_id, kind, payload FROM artifacts
-WHERE artifact_id IN (SELECT value FROM json_each(?)) AND position < ?
+SELECT artifact_id, kind, payload, grounds, asked_of FROM artifacts
+WHERE artifact_id IN (SELECT value FROM json_each(?)) AND position >= ? AND position < ?
+ORDER BY position, rowid
 """
+
+_SHARES = """
+SELECT 1 FROM collections WHERE collection = ? AND content IN (SELECT value FROM json_each(?)) LIMIT 1
+"""
+
+
+class Found(NamedTuple):
+    """An artifact as the store has it, and what a query must have among its sources to read it."""
+
+    kind: Kind
+    payload: Payload
+    grounds: tuple[str, ...]
+    asked_of: str | None
 
 
 class SqliteStore:
@@ -81,27 +98,46 @@ class SqliteStore:
 
     def __len__(self) -> int:
         with self._faults():
-            return int(self._db.execute("SELECT count(*) FROM artifacts").fetchone()[0])
+            return int(self._db.execute("SELECT count(DISTINCT artifact_id) FROM artifacts").fetchone()[0])
 
-    def find(self, ids: Sequence[str], before: int) -> dict[str, tuple[Kind, Payload]]:
-        """Give the kind and payload of those artifacts that a query before position `before` wrote."""
+    def find(self, ids: Sequence[str], before: int, since: int = 0) -> dict[str, list[Found]]:
+        """Give the artifacts of these ids that queries from `since` to before `before` wrote, the earliest's first.
+
+        An id has several where several queries wrote it, whichever wrote first, and over whatever sources.
+        """
         with self._faults():
-            rows = self._db.execute(_SELECT, (json.dumps(list(ids)), before)).fetchall()
-        return {name: (Kind(kind), json.loads(payload)) for name, kind, payload in rows}
+            rows = self._db.execute(_SELECT, (json.dumps(list(ids)), since, before)).fetchall()
+        found: dict[str, list[Found]] = {}
+        for name, kind, payload, grounds, asked_of in rows:
+            one = Found(Kind(kind), json.loads(payload), tuple(json.loads(grounds)), asked_of or None)
+            found.setdefault(name, []).append(one)
+        return found
 
-    def similar_plans(self, vector: Vectors, at_least: float, limit: int, before: int) -> list[str]:
+    def shares(self, collection: str, contents: Collection[str]) -> bool:
+        """Tell whether a collection that was asked of has a source of one of these contents."""
+        with self._faults():
+            return self._db.execute(_SHARES, (collection, json.dumps(list(contents)))).fetchone() is not None
+
+    def similar_plans(self, vector: Vectors, at_least: float, limit: int, before: int, since: int = 0) -> list[str]:
         """Give ids of plans whose query is like this one, best first, ties in the order of the queries."""
         with self._faults():
             self._check_dimension(vector)
-            return self._plans.nearest(vector, at_least, limit, before)
+            return self._plans.nearest(vector, at_least, limit, before, since)
 
-    def persist(self, artifacts: Sequence[Artifact], position: int, vector: Vectors | None) -> None:
-        """Write artifacts of the query at `position`, all or none; its plans carry the query's vector."""
+    def persist(
+        self, artifacts: Sequence[Artifact], position: int, vector: Vectors | None, contents: Iterable[str] = ()
+    ) -> None:
+        """Write artifacts of the query at `position`, all or none; its plans carry the query's vector.
+
+        `contents` are those of the sources that it was asked of.
+        """
         with self._faults():
             if vector is not None:
                 self._check_dimension(vector)
             with self._transaction():
                 self._db.executemany(_INSERT, [_row(artifact, position, vector) for artifact in artifacts])
+                for collection in {artifact.asked_of for artifact in artifacts if artifact.asked_of}:
+                    self._keep(collection, contents)
             if vector is not None:
                 for artifact in artifacts:
                     if artifact.kind is Kind.PLAN:
@@ -111,6 +147,7 @@ class SqliteStore:
         """Forget what the queries from `position` on wrote, as a resumed run must before it repeats them."""
         with self._transaction():
             self._db.execute("DELETE FROM artifacts WHERE position >= ?", (position,))
+            self._db.execute("DELETE FROM collections WHERE collection NOT IN (SELECT asked_of FROM artifacts)")
         self._plans_version = None
 
     def close(self) -> None:
@@ -121,6 +158,12 @@ class SqliteStore:
     @property
     def _name(self) -> str:
         return "memory" if self._path is None else str(self._path)
+
+    def _keep(self, collection: str, contents: Iterable[str]) -> None:
+        known = self._db.execute("SELECT 1 FROM collections WHERE collection = ? LIMIT 1", (collection,)).fetchone()
+        if known is None:
+            rows = [(collection, content) for content in dict.fromkeys(contents)]
+            self._db.executemany("INSERT INTO collections VALUES (?, ?)", rows)
 
     def _prepare(self, scope_key: str) -> None:
         with self._faults():
@@ -239,7 +282,11 @@ class PlanIndex:
 
     def __init__(self) -> None:
         self._ids: list[str] = []
-        self._rows: dict[str, int] = {}
+        self._numbers: dict[str, int] = {}
+        """Of each id, in the order in which they came."""
+        self._writes: set[tuple[str, int]] = set()
+        self._plans: npt.NDArray[np.int64] = np.zeros(0, dtype=np.int64)
+        """The number of each row's id: a plan has a row for each query that left it."""
         self._positions: npt.NDArray[np.int64] = np.zeros(0, dtype=np.int64)
         self._matrix: Vectors = np.zeros((0, 0), dtype=np.float32)
 
@@ -249,19 +296,19 @@ class PlanIndex:
         return self._matrix.shape[1] if self._ids else None
 
     def put(self, name: str, position: int, vector: Vectors) -> None:
-        """Add a plan; of one that is known, the earlier query's stands."""
-        row = self._rows.get(name)
-        if row is None:
-            row = self._rows[name] = len(self._ids)
-            self._make_room(row, len(vector))
-            self._ids.append(name)
-        elif position >= self._positions[row]:
+        """Add a plan as the query at a position left it; of the same query's, the first stands."""
+        if (name, position) in self._writes:
             return
+        self._writes.add((name, position))
+        row = len(self._ids)
+        self._make_room(row, len(vector))
+        self._ids.append(name)
+        self._plans[row] = self._numbers.setdefault(name, len(self._numbers))
         self._positions[row] = position
         self._matrix[row] = vector
 
-    def nearest(self, vector: Vectors, at_least: float, limit: int, before: int) -> list[str]:
-        """Give at most `limit` ids of plans before position `before`, best first.
+    def nearest(self, vector: Vectors, at_least: float, limit: int, before: int, since: int = 0) -> list[str]:
+        """Give at most `limit` ids of plans from position `since` to before `before`, best first.
 
         One pass finds the candidates, and their cosines are then computed again in double precision, row by row, so
         that a tie is a tie whatever else the matrix holds. The pass is `einsum` and not `@`: it stays on this thread,
@@ -271,7 +318,7 @@ class PlanIndex:
         if count == 0 or limit == 0:
             return []
         rough = np.einsum("ij,j->i", self._matrix[:count], vector)
-        rough[self._positions[:count] >= before] = -np.inf
+        rough[~self._earliest(before, since)] = -np.inf
         last = count - min(limit, count)
         floor = max(at_least, float(np.partition(rough, last)[last]))
         rows = np.flatnonzero(rough >= floor - 10 * TOLERANCE)
@@ -279,10 +326,24 @@ class PlanIndex:
         order = np.lexsort((rows, self._positions[rows], -cosines))
         return [self._ids[rows[i]] for i in order if cosines[i] >= at_least - TOLERANCE][:limit]
 
+    def _earliest(self, before: int, since: int) -> npt.NDArray[np.bool_]:
+        """Mark the rows between two positions, of a plan that several queries left there the earliest's alone."""
+        positions = self._positions[: len(self._ids)]
+        between = (positions >= since) & (positions < before)
+        if len(self._numbers) == len(self._ids):
+            return between
+        rows = np.flatnonzero(between)
+        rows = rows[np.argsort(positions[rows], kind="stable")]
+        _, first = np.unique(self._plans[rows], return_index=True)
+        earliest = np.zeros_like(between)
+        earliest[rows[first]] = True
+        return earliest
+
     def _make_room(self, row: int, dimension: int) -> None:
         if row >= len(self._matrix):
             capacity = max(64, 2 * row)
             self._matrix.resize((capacity, dimension), refcheck=False)
+            self._plans.resize(capacity, refcheck=False)
             self._positions.resize(capacity, refcheck=False)
 
 
@@ -304,6 +365,8 @@ def _row(artifact: Artifact, position: int, vector: Vectors | None) -> tuple[obj
     blob = vector.astype("<f4").tobytes() if vector is not None and artifact.kind is Kind.PLAN else None
     return (
         artifact.artifact_id,
+        json.dumps(artifact.grounds),
+        artifact.asked_of or "",
         position,
         artifact.kind.value,
         artifact.key,

@@ -20,8 +20,8 @@ from typing import Any, ClassVar, Self
 import dspy
 from dspy.utils.exceptions import AdapterParseError
 
-from metrics.record import Latency, MemoryUse, QueryRecord
-from metrics.tokens import reader_equivalent, tokens_by_phase
+from metrics.record import Latency, MemoryUse, QueryRecord, ReaderEquivalentTokens
+from metrics.tokens import tokens_by_phase
 from programs.admission import read_once, select_budget
 from programs.contract import Fault
 from programs.documents.collection import Collection
@@ -111,7 +111,7 @@ class QueryRun:
 
     def record(self, method: str, workload: str) -> QueryRecord:
         """Put what the query left behind into its record."""
-        said, calls = self.transcript, self.ledger.calls
+        said, calls, reader = self.transcript, self.ledger.calls, self.runtime.reader.engine
         return QueryRecord(
             query_id=self.query.query_id,
             workload=workload,
@@ -132,7 +132,7 @@ class QueryRun:
             calls=calls,
             tokens=tokens_by_phase(calls),
             encoder_tokens=self.ledger.encoder_tokens,
-            ret=reader_equivalent(calls, self.runtime.reader.engine.parameters),
+            ret=ReaderEquivalentTokens.of(calls, reader.model, reader.parameters),
             latency=self.latency(),
             memory=self.memory,
             refusals=said.refusals,
@@ -227,7 +227,7 @@ class Program(dspy.Module):  # type: ignore[misc]
     def _record(self, query: Query) -> QueryRecord:
         run = QueryRun(query, self.runtime)
         with (
-            dspy.context(adapter=TemplateAdapter(), disable_history=True),
+            dspy.context(adapter=TemplateAdapter(self.settings.lifecycle.constrained), disable_history=True),
             run.ledger.scope("query", Phase.AUX),
         ):
             try:

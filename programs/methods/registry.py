@@ -31,6 +31,9 @@ def specs() -> dict[str, MethodSpec]:
         if one.name in found or one.branch in {known.branch for known in found.values()}:
             raise InputError(f"two methods are called {one.name!r} ({found[one.name].program}, {one.program})")
         found[one.name] = one
+    for one in found.values():
+        if one.base is not None and one.base not in found:
+            raise InputError(f"{one.name} is a variant of {one.base!r}, and there is no such method")
     return found
 
 

@@ -40,6 +40,19 @@ class MethodSpec:
     """Where it stands in lists. Those without a place follow, by name."""
     printed: int = LAST
     """Where it stands in tables, if they have another order than lists: the paper's."""
+    base: str | None = None
+    """The method that this one is a variant of, where it is one: it runs with what is compiled for that one."""
+    removed: str = ""
+    """The component of its base that it does without, as tables of ablations call it."""
+    carrier: str = ""
+    """What carries its state, as tables of the carrier control call it; empty where it is no side of that control."""
+    contract: tuple[str, ...] = ()
+    """The elements of the contract that it keeps, as their table calls them; none where it is not in that table."""
+
+    @property
+    def compiled_as(self) -> str:
+        """The method whose compiled program it runs with. A variant has none of its own, or more would differ."""
+        return self.base or self.name
 
     @property
     def branch(self) -> str:

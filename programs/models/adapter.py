@@ -27,9 +27,14 @@ OUTPUT_JSON = "Output JSON with"
 class TemplateAdapter(dspy.Adapter):  # type: ignore[misc]
     """Renders a signature whose single output is text or one pydantic model."""
 
+    def __init__(self, constrained: bool = True) -> None:
+        """Have the engine hold completions to a model's schema, or only describe it; parsing is strict either way."""
+        super().__init__()
+        self.constrained = constrained
+
     def _call_preprocess(self, lm: Any, lm_kwargs: dict[str, Any], signature: Any, inputs: dict[str, Any]) -> Any:
         model = output_model(signature)
-        if model is not None and "response_format" in lm.supported_params:
+        if model is not None and self.constrained and "response_format" in lm.supported_params:
             lm_kwargs["response_format"] = response_format(model)
         return signature
 

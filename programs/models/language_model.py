@@ -18,7 +18,15 @@ from dspy import lm15
 
 from programs.elapsed import elapsed
 from programs.errors import ContextOverflow, ModelUnavailable, TransportFault
-from programs.models.engines.engine import ChatMessage, ChatRequest, Completion, Engine, Likelihood, well_formed
+from programs.models.engines.engine import (
+    ChatMessage,
+    ChatRequest,
+    Completion,
+    Engine,
+    GeneratedToken,
+    Likelihood,
+    well_formed,
+)
 from programs.models.ledger import Call, current_scope
 from programs.models.plain_text import control_lookalikes, restored
 
@@ -52,6 +60,7 @@ class MeteredEngine:
             message=lm15.Message.assistant(completion.text or " "),
             finish_reason=completion.finish_reason,
             usage=lm15.Usage(input_tokens=completion.prompt_tokens, output_tokens=completion.completion_tokens),
+            logprobs=tuple(map(token_logprob, completion.tokens)) or None,
         )
 
     def run(self, request: ChatRequest) -> Completion:
@@ -158,7 +167,8 @@ class LanguageModel(dspy.LM):  # type: ignore[misc]
     def supported_params(self) -> set[str]:
         """The request parameters that reach the engine."""
         schema = {"response_format"} if self.engine.capabilities.schema else set()
-        return {"temperature", "max_tokens"} | schema
+        tokens = {"logprobs", "top_logprobs"} if self.engine.capabilities.token_logprobs else set()
+        return {"temperature", "max_tokens"} | schema | tokens
 
     def likelihood(self, context: str, continuation: str) -> float:
         """Give the mean log-probability of a continuation, metered like any call."""
@@ -187,7 +197,14 @@ def chat_request(request: lm15.Request) -> ChatRequest:
         max_tokens=config.max_tokens or DEFAULT_MAX_TOKENS,
         temperature=config.temperature or 0.0,
         schema=json_schema(config.response_format),
+        alternatives=config.logprobs or 0,
     )
+
+
+def token_logprob(token: GeneratedToken) -> lm15.TokenLogprob:
+    """Hand a token to DSPy, which puts it into a prediction whose call asked for `logprobs`."""
+    likely = tuple(lm15.TopLogprob(one.text, one.logprob) for one in token.alternatives)
+    return lm15.TokenLogprob(token.text, token.logprob, top=likely)
 
 
 def json_schema(response_format: dict[str, Any] | None) -> dict[str, Any] | None:

@@ -114,10 +114,11 @@ def check_capabilities(runtime: Runtime) -> None:
     settings = runtime.settings
     able = runtime.auxiliary.engine.capabilities
     name = runtime.auxiliary.model
-    if not able.schema:
+    if settings.lifecycle.constrained and not able.schema:
         raise ModelUnavailable(
             f"the roles need schema-constrained output, which the engine of {name!r} does not offer; "
-            "use the engine 'llama', or a server with json_schema response formats such as vLLM"
+            "use the engine 'llama', or a server with json_schema response formats such as vLLM, or only describe "
+            "the schemas with --set lifecycle.constrained=false"
         )
     if "likelihood" in settings.navigation.scorer and not able.prompt_logprobs:
         raise ModelUnavailable(

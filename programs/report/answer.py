@@ -140,9 +140,10 @@ def action_line(record: QueryRecord) -> str:
 def cost_line(record: QueryRecord) -> str:
     """Sum up tokens and seconds."""
     tokens = record.tokens
+    weighed = "not known" if record.ret.tokens is None else f"{record.ret.tokens:.0f}"
     return (
         f"{len(record.calls)} model calls; tokens: {tokens.reader} reader, {tokens.aux} roles, {tokens.index} index; "
-        f"RET {record.ret.paper:.0f}; {record.encoder_tokens} encoder tokens; "
+        f"RET {weighed}; {record.encoder_tokens} encoder tokens; "
         f"{record.latency.index:.1f} s index + {record.latency.online:.1f} s online"
     )
 

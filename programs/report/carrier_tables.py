@@ -1,11 +1,14 @@
-"""The matched carrier control: the same lifecycle with a typed, role-owned state and with one shared text."""
+"""The matched carrier control: the same lifecycle with a typed, role-owned state and with one shared text.
+
+Beside it, the three elements of the typed carrier's contract apart, which the paper does not have.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from programs.report.cells import DIAGNOSTICS, Diagnostic, diagnostic_cell, finished, mean_cell, metric_column
-from programs.report.names import CARRIERS, FREE_FORM, MACRO, TYPED, workload_label
+from programs.report.names import CARRIERS, ELEMENTS, FREE_FORM, MACRO, TYPED, workload_label
 from programs.report.published import published
 from programs.report.results import Results
 from programs.report.tables import Cell, Column, Table, TableRow
@@ -58,6 +61,24 @@ def carrier_diagnostics(results: Results) -> Table | None:
     columns = tuple(Column(carrier, SHORT[carrier]) for carrier in present)
     title = "Execution diagnostics of the carrier control on LongBench"
     return finished(results, Table("carrier-diagnostics", title, columns, tuple(rows), stub="Diagnostic"))
+
+
+def contract_table(results: Results) -> Table | None:
+    """Quality, cost and rejections with the contract's types alone, with owners too, and with all of it."""
+    metrics = QUALITY | {"rejections": 3, "incomplete": 3, "evidence_records": 2, "admission_violations": 3}
+    present = [name for name in ELEMENTS if name != TYPED and name in results.methods]
+    rows = [
+        TableRow(
+            label,
+            tuple(mean_cell(results, method, workload, metric) for metric in metrics),
+            workload_label(workload),
+        )
+        for workload in results.summaries(present)
+        for method, label in ELEMENTS.items()
+    ]
+    columns = tuple(metric_column(metric, decimals) for metric, decimals in metrics.items())
+    title = "The contract's elements apart, a query"
+    return finished(results, Table("contract-elements", title, columns, tuple(rows), stub="What is kept"))
 
 
 def _less(workload: str, metric: str, typed: Cell, free_form: Cell) -> Cell:

@@ -50,6 +50,8 @@ def commit_panel(commit: Commit) -> Panel:
 def commit_body(commit: Commit) -> RenderableType:
     """Show a field's value the way a person would read it."""
     value = commit.value
+    if isinstance(value, str):  # a free-form carrier's words
+        return Text(visible(value))
     if commit.field is StateField.PLAN:
         targets = [Text(f"  {i}. {visible(target)}") for i, target in enumerate(value["targets"], start=1)]
         return Group(Text(visible(value["objective"])), *targets)

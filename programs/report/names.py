@@ -8,12 +8,15 @@ from programs.methods.registry import specs
 
 STATERAG = "staterag"
 TYPED, FREE_FORM = "staterag-typed", "staterag-free-form"
-CARRIERS = {TYPED: "Typed, role-owned", FREE_FORM: "Free-form shared"}
-REMOVALS = {
-    "staterag-without-tam": "w/o TAM",
-    "staterag-without-mars": "w/o MARS",
-    "staterag-without-smp": "w/o SMP",
+VARIANTS = [one.name for one in specs().values() if one.base == STATERAG]
+REMOVALS = {one.name: f"w/o {one.removed}" for one in specs().values() if one.base == STATERAG and one.removed}
+CARRIERS = {one.name: one.carrier for one in specs().values() if one.base == STATERAG and one.carrier}
+ELEMENTS = {
+    one.name: " + ".join(one.contract).capitalize()
+    for one in sorted(specs().values(), key=lambda one: len(one.contract))
+    if one.base == STATERAG and one.contract
 }
+"""What is left of the contract, from the least to all of it."""
 METHODS = {one.name: one.label for one in sorted(specs().values(), key=lambda one: (one.printed, one.name))}
 """In the paper's order; methods that packages bring stand after those of the paper."""
 
@@ -32,9 +35,7 @@ def base(name: str) -> str:
 def method_label(name: str) -> str:
     """Call a system by its method's printed name, with its run where there are several."""
     run, _, method = name.rpartition("/")
-    variants = {variant: f"StateRAG {label}" for variant, label in REMOVALS.items()}
-    carriers = {TYPED: "StateRAG, typed", FREE_FORM: "StateRAG, free-form"}
-    label = (METHODS | variants | carriers).get(method, method)
+    label = METHODS.get(method, method)
     return f"{label} ({run})" if run else label
 
 
@@ -50,19 +51,19 @@ def is_staterag(name: str) -> bool:
 
 def is_variant(name: str) -> bool:
     """Tell whether a system is StateRAG with something changed, which has tables of its own."""
-    return base(name).startswith(f"{STATERAG}-")
+    return base(name) in VARIANTS
 
 
 def in_order(systems: Iterable[str]) -> list[str]:
     """Sort systems as the paper does: baselines, then names of one's own, StateRAG's variants, and StateRAG."""
-    known, changed = list(METHODS), [*REMOVALS, *CARRIERS]
+    known = list(METHODS)
 
     def place(name: str) -> tuple[int, int]:
         method = base(name)
         if is_staterag(name):
             return 3, 0
         if is_variant(name):
-            return 2, changed.index(method) if method in changed else len(changed)
+            return 2, VARIANTS.index(method)
         return (0, known.index(method)) if method in known else (1, 0)
 
     return sorted(dict.fromkeys(systems), key=place)

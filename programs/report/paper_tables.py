@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from programs.report.carrier_tables import carrier_diagnostics, carrier_table, carrier_tokens
+from programs.report.carrier_tables import carrier_diagnostics, carrier_table, carrier_tokens, contract_table
 from programs.report.cells import finished, mean_cell, metric_column
 from programs.report.names import (
     CARRIERS,
     DOCVQA,
+    ELEMENTS,
     LONGBENCH,
     MACRO,
     QASPER,
@@ -28,7 +29,7 @@ QUALITY = ("em", "f1", "accuracy")
 
 
 def paper_tables(results: Results) -> list[Table]:
-    """Give those of the paper's tables for which there is data, in its order."""
+    """Give those of the paper's tables for which there is data, in its order, then the contract's elements."""
     made = (
         longbench_table(results),
         documents_table(results),
@@ -37,6 +38,7 @@ def paper_tables(results: Results) -> list[Table]:
         ablation_differences(results),
         carrier_tokens(results),
         carrier_diagnostics(results),
+        contract_table(results),
     )
     return [table for table in made if table is not None]
 
@@ -62,7 +64,7 @@ def documents_table(results: Results) -> Table | None:
 
 def ablation_table(results: Results) -> Table | None:
     """Table 2: StateRAG, and StateRAG without one of its parts."""
-    variants = [name for name in results.methods if is_variant(name) and base(name) not in CARRIERS]
+    variants = [name for name in results.methods if is_variant(name) and base(name) not in CARRIERS | ELEMENTS]
     labels = {name: REMOVALS.get(name, name) for name in variants}
     labels |= {name: name.replace(STATERAG, "Full") for name in results.methods if is_staterag(name)}
     rows = [

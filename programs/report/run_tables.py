@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
+from metrics.record import Phase
+from metrics.work import PARTS, Step
 from programs.report.cells import DIAGNOSTICS, Diagnostic, diagnostic_cell, finished, mean_cell, metric_column
 from programs.report.names import base, is_staterag, method_label, workload_label
 from programs.report.paper_tables import paper_tables
@@ -15,8 +17,9 @@ from programs.report.tables import Cell, Column, Table, TableRow
 EVIDENCE = ("title_recall", "passage_recall", "title_mention", "answer_in_evidence", "source_recall")
 CORPUS = ("recall@1", "recall@2", "recall@5", "recall@10")
 ANSWERS = ("em", "f1", "accuracy", "anls", "anls_standard")
-TOKENS = ("tokens_reader", "tokens_aux", "tokens_index", "ret", "ret_parameters", "encoder_tokens")
+TOKENS = ("tokens_reader", "tokens_aux", "tokens_index", "ret", "encoder_tokens")
 LATENCY = ("latency_index", "latency_online", "latency", "latency_spared")
+PHASES = {Phase.INDEX: "index", Phase.AUX: "auxiliary", Phase.READER: "reader"}
 MORE_DIAGNOSTICS = (
     *DIAGNOSTICS,
     Diagnostic("cut_completions", "Cut completions"),
@@ -40,6 +43,7 @@ def run_tables(results: Results) -> list[Table]:
         token_table(results),
         mean_table(results, "latency", "Seconds per query", dict.fromkeys(LATENCY, 2)),
         memory_table(results),
+        work_table(results),
         diagnostics_table(results),
     )
     return [table for table in made if table is not None]
@@ -62,7 +66,7 @@ def mean_table(results: Results, name: str, title: str, metrics: Mapping[str, in
 
 
 def token_table(results: Results) -> Table | None:
-    """Tabulate tokens and both kinds of RET, with what the paper prints for index construction."""
+    """Tabulate tokens and RET, with what the paper prints for index construction."""
     rows = [
         TableRow(
             method_label(method),
@@ -74,8 +78,8 @@ def token_table(results: Results) -> Table | None:
         for method in results.methods
     ]
     notes = (
-        "RET weighs tokens that are not the reader's by κ = 8/14, as the paper does; by model size, each call weighs "
-        "its model's parameters over the reader's.",
+        "RET weighs each call by its model's parameters over the reader's: 1 where one model does all, and the paper's "
+        "nominal 8/14 for its own pair.",
         "Encoder tokens are in no RET.",
     )
     columns = tuple(metric_column(metric, 1) for metric in TOKENS)
@@ -94,6 +98,24 @@ def memory_table(results: Results) -> Table | None:
     columns = tuple(Column(key, label, decimals) for key, label, decimals in labels)
     notes = ("A hit rate is hits over reads; LongBench's is the unweighted mean of its tasks' rates.",)
     return finished(results, Table("memory", "Global memory", columns, tuple(rows), notes=notes))
+
+
+def work_table(results: Results) -> Table | None:
+    """Tabulate what each role spent on calls in each phase: where a method's tokens and seconds go."""
+    rows = [
+        TableRow(
+            f"{method_label(method)}: {step.role} ({PHASES[step.phase]})",
+            _work_cells(results, method, workload, step),
+            workload_label(workload),
+        )
+        for workload in results.with_macro
+        for method in results.methods
+        for step in _steps(results, method, workload)
+    ]
+    labels = (("calls", "Calls per query", 2), ("tokens", "Tokens per query", 1), ("seconds", "Seconds per query", 2))
+    columns = tuple(Column(key, label, decimals) for key, label, decimals in labels)
+    notes = ("Means over all queries, those too in which a role was not asked. Seconds are those of its calls alone.",)
+    return finished(results, Table("work", "Calls by role and phase", columns, tuple(rows), "Method: role", notes))
 
 
 def diagnostics_table(results: Results) -> Table | None:
@@ -115,6 +137,18 @@ def diagnostics_table(results: Results) -> Table | None:
 
 def _reads(results: Results, method: str, workload: str) -> float:
     return sum(float(table.values["memory_reads"].sum()) for table in results.parts(method, workload))
+
+
+def _steps(results: Results, method: str, workload: str) -> list[Step]:
+    """Name a method's steps, what builds the index first and the reader last."""
+    return list(dict.fromkeys(step for table in results.parts(method, workload) for step in table.work))
+
+
+def _work_cells(results: Results, method: str, workload: str, step: Step) -> tuple[Cell, ...]:
+    parts = results.parts(method, workload)
+    n = sum(map(len, parts))
+    means = [[float(getattr(table.work[step], part).mean()) for table in parts if step in table.work] for part in PARTS]
+    return tuple(Cell(math.fsum(mean) / len(parts), n=n) for mean in means)
 
 
 def _memory_cells(results: Results, method: str, workload: str) -> tuple[Cell, ...]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import dspy
 
 from programs.contract import Reason
+from programs.models.encoders.encoder import Vectors
 from programs.roles.quotes import quotes, telling
 from programs.roles.scorers import Goal, TraceScorer
 from programs.roles.view import ProposalFault, View, asking
@@ -24,6 +26,10 @@ class Navigator(dspy.Module):  # type: ignore[misc]
 
     def forward(self, view: View) -> dspy.Prediction:
         """Propose the best completed traces of each goal; Cmax is shared among the goals."""
+        return self.walk(view, lambda goal, cosines: TraceScorer(view, goal, cosines, self.score))
+
+    def walk(self, view: View, scorer: Callable[[Goal, Vectors], TraceScorer]) -> dspy.Prediction:
+        """Search with a scorer for each goal."""
         taken = {trace[-1] for trace in view.state.path}
         path: list[Trace] = []
         seen: list[int] = []
@@ -41,7 +47,7 @@ class Navigator(dspy.Module):  # type: ignore[misc]
                 found = navigate(
                     view.tools.graph,
                     cosines,
-                    TraceScorer(view, goal, cosines, self.score),
+                    scorer(goal, cosines),
                     view.tools.settings.navigation,
                     budget=share,
                     avoid=taken,

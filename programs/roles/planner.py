@@ -42,8 +42,9 @@ class Planner(dspy.Module):  # type: ignore[misc]
     def _offer(self, view: View, plan: Plan) -> None:
         """Leave the plan to later queries like this one, should the cycle complete."""
         key = content_key(view.query, str(view.cycle), plan.text)
+        shown = [record.evidence_id for record in view.state.evidence]
         payload = {"query": view.query, "objective": plan.objective, "targets": list(plan.targets)}
-        view.tools.memories[Role.PLANNER].offer(Kind.PLAN, key, payload, (view.query_id,), MemoryScope.GLOBAL)
+        view.tools.memories[Role.PLANNER].offer(Kind.PLAN, key, payload, (view.query_id, *shown), MemoryScope.GLOBAL)
 
 
 def describe(view: View) -> str:
@@ -61,10 +62,8 @@ def describe(view: View) -> str:
 
 def offered(view: View) -> str:
     """List the artifacts in U, with the plans among them spelt out."""
-    if not view.state.artifacts:
-        return "none"
     lines = list(view.state.artifacts)
     for payload in view.tools.memories[Role.PLANNER].similar_plans():
         plan = Plan.model_construct(objective=payload["objective"], targets=tuple(payload["targets"]))
         lines.append(f"{RECALLED}: {NOTES.break_up(plan.text)}")
-    return "\n".join(lines)
+    return "\n".join(lines) or "none"

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from programs.errors import ModelUnavailable
+from programs.models.encoders.encoder import CrossEncoder, Encoder
 from programs.roles.view import View
 from programs.state import EvidenceRecord
 from programs.tam.headings import Headings
@@ -29,20 +30,21 @@ Scorer = Callable[[View, Sequence[EvidenceRecord]], Scores]
 
 def by_embedding(view: View, candidates: Sequence[EvidenceRecord]) -> Scores:
     """The best cosine with the query or a target."""
-    best: Scores = np.max(similarity(view, wants(view), texts_of(candidates)), axis=0)
+    best: Scores = np.max(similarity(view.tools.encoder, wants(view), texts_of(candidates)), axis=0)
     return best
 
 
 def by_cross_encoder(view: View, candidates: Sequence[EvidenceRecord]) -> Scores:
     """The best pair score with the query or a target."""
-    texts = texts_of(candidates)
-    best: Scores = np.max([crossed(view, want, texts) for want in wants(view)], axis=0)
+    texts, scorer = texts_of(candidates), cross_encoder_of(view)
+    best: Scores = np.max([crossed(scorer, want, texts) for want in wants(view)], axis=0)
     return best
 
 
 def by_fusion(view: View, candidates: Sequence[EvidenceRecord]) -> Scores:
     """All opinions together, by rank."""
-    return fused(view, wants(view)[1:], texts_of(candidates))
+    query, *targets = wants(view)
+    return fused(query, targets, texts_of(candidates), view.tools.encoder, cross_encoder_of(view))
 
 
 def wants(view: View) -> list[str]:
@@ -55,19 +57,22 @@ def texts_of(candidates: Sequence[EvidenceRecord]) -> list[str]:
     return [record.text for record in candidates]
 
 
-def fused(view: View, targets: Sequence[str], texts: Sequence[str]) -> Scores:
+def fused(
+    query: str, targets: Sequence[str], texts: Sequence[str], encoder: Encoder, cross_encoder: CrossEncoder
+) -> Scores:
     """Fuse opinions by reciprocal rank: both encoders on the query, the encoder on the targets, headings and names.
 
-    Scores of different makers can't be added, ranks can. The targets have one voice together, however many they are.
+    Scores of different makers can't be added, ranks can. The targets have one voice together, however many they are;
+    where there is no plan it is silent.
     The cross-encoder is asked about the query alone: on the targets it cost as much again for each and added nothing.
     A second hop is often like neither query nor target, but is headed by a name that the first one gives, or shares
     one with it.
     """
     headings = Headings(texts)
-    by_query, *by_target = similarity(view, [view.query, *targets], texts)
-    first = reciprocal(by_query) + reciprocal(crossed(view, view.query, texts))
-    first[sorted(headings.named_in(view.query))] += ASKED / SMOOTHING
-    meant = first + np.mean([reciprocal(scores) for scores in by_target], axis=0)
+    by_query, *by_target = similarity(encoder, [query, *targets], texts)
+    first = reciprocal(by_query) + reciprocal(crossed(cross_encoder, query, texts))
+    first[sorted(headings.named_in(query))] += ASKED / SMOOTHING
+    meant = first + np.mean([reciprocal(scores) for scores in by_target], axis=0) if by_target else first
     fusion: Scores = meant + by_headings(first, headings) + by_names(first, texts)
     return fusion * SMOOTHING / (5 + ASKED)
 
@@ -100,17 +105,21 @@ def reciprocal(scores: Scores) -> Scores:
     return inverted
 
 
-def similarity(view: View, wanted: Sequence[str], texts: Sequence[str]) -> Scores:
+def similarity(encoder: Encoder, wanted: Sequence[str], texts: Sequence[str]) -> Scores:
     """Give the cosine of each want (a row) with each text, moved to [0, 1]."""
-    encoder = view.tools.encoder
     cosines = encoder.encode_queries(wanted) @ encoder.encode_passages(texts).T
     return np.asarray((1.0 + cosines) / 2.0, dtype=np.float64)
 
 
-def crossed(view: View, wanted: str, texts: Sequence[str]) -> Scores:
+def crossed(cross_encoder: CrossEncoder, wanted: str, texts: Sequence[str]) -> Scores:
     """Ask the cross-encoder about one want."""
+    return np.asarray(cross_encoder.score(wanted, texts), dtype=np.float64)
+
+
+def cross_encoder_of(view: View) -> CrossEncoder:
+    """Give the cross-encoder, or say which setting asks for one that there is not."""
     scorer = view.tools.cross_encoder
     if scorer is None:
         ranker = view.tools.settings.retriever.ranker
         raise ModelUnavailable(f"retriever.ranker is {ranker!r} but cross_encoder.engine is 'none'")
-    return np.asarray(scorer.score(wanted, texts), dtype=np.float64)
+    return scorer

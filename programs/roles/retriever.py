@@ -28,6 +28,12 @@ class Retriever(dspy.Module):  # type: ignore[misc]
         """Propose the evidence of this cycle; records that an earlier cycle committed stay candidates."""
         candidates = region_records(view)
         kept = RANKERS.get(view.tools.settings.retriever.ranker)(self, view, candidates)
+        return self.proposal(view, candidates, kept)
+
+    def proposal(
+        self, view: View, candidates: list[EvidenceRecord], kept: tuple[EvidenceRecord, ...]
+    ) -> dspy.Prediction:
+        """Propose what was kept, and say what it was chosen from."""
         self._offer(view, kept)
         return dspy.Prediction(value=kept, considered=tuple(record.evidence_id for record in candidates))
 
@@ -83,7 +89,9 @@ def region_records(view: View) -> list[EvidenceRecord]:
 
 Ranker = Callable[[Retriever, View, list[EvidenceRecord]], tuple[EvidenceRecord, ...]]
 RANKERS: Registry[Ranker] = Registry("ranker", "staterag.rankers")
-RANKERS.register("model")(Retriever.ask)
+MODEL = "model"
+"""The ranker that asks the model."""
+RANKERS.register(MODEL)(Retriever.ask)
 
 
 def by_score(scores_of: Scorer) -> Ranker:

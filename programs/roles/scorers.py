@@ -79,14 +79,7 @@ class TraceScorer:
         return [known[key] for key in keys]
 
     def _ask(self, traces: Sequence[Trace]) -> list[float]:
-        tools = self.view.tools
-        graded: TraceScores = self._predictor(
-            query=self.view.query,
-            plan=self.goal.plan,
-            traces=numbered_items(self._render(trace) for trace in traces),
-            lm=tools.auxiliary,
-            config={"max_tokens": max(tools.settings.lifecycle.role_tokens, 24 * len(traces) + 32)},
-        ).graded
+        graded: TraceScores = self._predict(traces, query=self.view.query, plan=self.goal.plan).graded
         by_id = {entry.trace_id: entry.score for entry in graded.scores}
         if len(by_id) != len(graded.scores) or set(by_id) != set(range(1, len(traces) + 1)):
             raise ProposalFault(
@@ -95,6 +88,16 @@ class TraceScorer:
                 graded.model_dump_json(),
             )
         return [by_id[i] for i in range(1, len(traces) + 1)]
+
+    def _predict(self, traces: Sequence[Trace], **told: str) -> Any:
+        """Show the candidates beside what else is told, and leave room for a score of each."""
+        tools = self.view.tools
+        return self._predictor(
+            **told,
+            traces=numbered_items(self._render(trace) for trace in traces),
+            lm=tools.auxiliary,
+            config={"max_tokens": max(tools.settings.lifecycle.role_tokens, 24 * len(traces) + 32)},
+        )
 
     def _render(self, trace: Trace) -> str:
         tools = self.view.tools

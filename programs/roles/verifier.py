@@ -79,8 +79,13 @@ class Verifier(dspy.Module):  # type: ignore[misc]
 
 
 RULES: Registry[Callable[[Verifier, View], Verdict]] = Registry("verifier rule", "staterag.verifier_rules")
-RULES.register("model")(Verifier.ask)
 RULES.register("coverage")(Verifier.count)
+
+
+@RULES.register("model")
+def model(verifier: Verifier, view: View) -> Verdict:
+    """Ask in the way that this Verifier asks: not all of them do it in JSON."""
+    return verifier.ask(view)
 
 
 @RULES.register("both")

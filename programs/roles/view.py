@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import dspy
 import numpy as np
@@ -13,29 +13,14 @@ import numpy.typing as npt
 from dspy.utils.exceptions import AdapterParseError
 
 from programs.contract import Reason
-from programs.memory.artifacts import Kind, MemoryScope, Payload
+from programs.memory.memory import Recollection
 from programs.models.encoders.encoder import CrossEncoder, Encoder
 from programs.models.language_model import LanguageModel
 from programs.models.ledger import Ledger, Phase
 from programs.models.plain_text import numbered_items
 from programs.settings import Settings
-from programs.state import EvidenceRecord, Role, State
+from programs.state import EvidenceRecord, Readable, Role
 from programs.tam.graph import TypedGraph
-
-
-class Recollection(Protocol):
-    """A role's own door to SMP. It is bound to the role, so the role can't ask as another."""
-
-    def recall_many(self, kind: Kind, keys: Sequence[str]) -> dict[str, Payload]:
-        """Read payloads of global artifacts by content key; one permitted read."""
-
-    def similar_plans(self) -> list[Payload]:
-        """Read the plans of earlier, similar queries; one permitted read, the Planner's alone."""
-
-    def offer(
-        self, kind: Kind, key: str, payload: Payload, provenance: Sequence[str], scope: MemoryScope
-    ) -> str | None:
-        """Offer an artifact to a scope; it is transient until the controller has chosen an action."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +47,7 @@ class View:
     """One role's turn: q, s^{t,i-1}, c_q, and the cycle's number."""
 
     query: str
-    state: State
+    state: Readable
     revision: str
     cycle: int
     earlier: tuple[EvidenceRecord, ...]
@@ -96,11 +81,15 @@ def asking(ledger: Ledger, role: Role) -> Iterator[None]:
         try:
             yield
         except AdapterParseError as error:
-            cut = bool(ledger.calls) and ledger.calls[-1].truncated
-            reason = Reason.TRUNCATED if cut else Reason.MALFORMED
-            raise ProposalFault(reason, parse_detail(error), error.lm_response) from error
+            raise unreadable(ledger, parse_detail(error), error.lm_response) from error
         except dspy.ContextWindowExceededError as error:
             raise ProposalFault(Reason.OVER_CONTEXT, str(error)) from error
+
+
+def unreadable(ledger: Ledger, detail: str, completion: str) -> ProposalFault:
+    """Make the fault of a last completion that is no use: cut before its end, or of another form than it must have."""
+    cut = bool(ledger.calls) and ledger.calls[-1].truncated
+    return ProposalFault(Reason.TRUNCATED if cut else Reason.MALFORMED, detail, completion)
 
 
 def parse_detail(error: AdapterParseError) -> str:

@@ -34,7 +34,8 @@ class Estimate:
     calls: Spread
     prompt_tokens: Spread
     completion_tokens: Spread
-    ret: Spread
+    ret: Spread | None
+    """None where a model's size is not known."""
 
 
 def estimate(evaluation: Evaluation, runtime: Runtime, sample: int) -> list[Estimate]:
@@ -50,7 +51,8 @@ def estimate(evaluation: Evaluation, runtime: Runtime, sample: int) -> list[Esti
 def rehearse(
     configured: ConfiguredMethod, evaluation: Evaluation, runtime: Runtime, queries: Sequence[Query], costliest: bool
 ) -> list[QueryRecord]:
-    """Run queries without asking anybody."""
+    """Run queries without asking anybody. Where schemas are only described, prompts are the same as under them."""
+    configured = replace(configured, settings=configured.settings.changed({"lifecycle.constrained": True}))
     auxiliary = LanguageModel(DryRunEngine(runtime.auxiliary.engine, costliest))
     reader = LanguageModel(DryRunEngine(runtime.reader.engine, costliest))
     mute = replace(runtime, auxiliary=auxiliary, reader=reader)
@@ -69,6 +71,7 @@ def _scaled(method: str, total: int, mildest: list[QueryRecord], costliest: list
         means = [statistics.fmean(map(value, course)) * total for course in (mildest, costliest)]
         return Spread(min(means), max(means))
 
+    weighed = all(record.ret.tokens is not None for record in (*mildest, *costliest))
     return Estimate(
         method=method,
         queries=total,
@@ -76,5 +79,5 @@ def _scaled(method: str, total: int, mildest: list[QueryRecord], costliest: list
         calls=across(lambda record: len(record.calls)),
         prompt_tokens=across(lambda record: sum(call.prompt_tokens for call in record.calls)),
         completion_tokens=across(lambda record: sum(call.completion_tokens for call in record.calls)),
-        ret=across(lambda record: record.ret.paper),
+        ret=across(lambda record: record.ret.tokens or 0) if weighed else None,
     )

@@ -148,10 +148,16 @@ class Compiled(CompiledPart):
         return hashlib.sha256(self.model_dump_json(exclude={"choice"}).encode()).hexdigest()
 
     def load_into(self, program: Program) -> None:
-        """Give a program its prompts. Every predictor that the file names must be there, but a reader nobody asks."""
+        """Give a program its prompts. Every predictor that the file names must be there, but a reader nobody asks.
+
+        A variant of the method that it is compiled for may lack predictors: those of what was removed. Where it asks
+        for another form of answer, an example of the old form is left out.
+        """
         predictors = dict(program.named_predictors())
         reads = program.settings.lifecycle.answer
         prompts = {name: prompt for name, prompt in self.prompts.items() if reads or not name.startswith(READER)}
+        if program.name != self.method:
+            prompts = {name: prompt for name, prompt in prompts.items() if name in predictors}
         strange = sorted(set(prompts) - set(predictors))
         if strange:
             raise InputError(
@@ -161,7 +167,9 @@ class Compiled(CompiledPart):
         for name, prompt in prompts.items():
             predictor = predictors[name]
             predictor.signature = predictor.signature.with_instructions(prompt.instructions)
-            predictor.demos = [self._demo(name, predictor.signature, demo) for demo in prompt.demos]
+            fields = set(predictor.signature.fields)
+            fitting = [demo for demo in prompt.demos if program.name == self.method or fields <= set(demo)]
+            predictor.demos = [self._demo(name, predictor.signature, demo) for demo in fitting]
 
     def _demo(self, name: str, signature: Any, demo: dict[str, Any]) -> dspy.Example:
         """Read a worked example's values as the types of the signature's fields."""

@@ -52,14 +52,16 @@ def configure(
     """Settle what a method runs with.
 
     Without a word from the user it is the compiled program that ships with the preset, if there is one; the path
-    `none` leaves it out. Thresholds belong to an encoder and prompts to a model, so with other models what ships is
-    left out, and what the user names is refused.
+    `none` leaves it out. A variant runs with what is compiled for its base, so that nothing else differs.
+
+    Thresholds belong to an encoder and prompts to a model, so with other models what ships is left out, and what the
+    user names is refused.
     """
-    spec(method)
-    file = shipped(preset, method) if compiled is None else compiled
+    compiled_as = spec(method).compiled_as
+    file = shipped(preset, compiled_as) if compiled is None else compiled
     if file is None or file == NONE:
         return ConfiguredMethod(method, load_settings(preset, overrides))
-    program = read_compiled(file, method, preset)
+    program = read_compiled(file, compiled_as, preset)
     settings = load_settings(preset, [*program.overrides, *overrides])
     others = program.choice.unlike(settings) if program.choice else []
     if compiled is not None:

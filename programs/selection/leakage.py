@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from programs.errors import InputError
+from programs.methods.registry import spec
 from programs.selection.compiled import Compiled
 from programs.selection.lock import Lock, read_lock
 from programs.workloads.hashes import Met, hashed, letters, text_hash
@@ -74,7 +75,7 @@ def check_locked(used: Mapping[str, Compiled], selection: LockedSelection | None
             "python -m optimize.lock DIR, or run without it by --compiled none"
         )
     for method, compiled in used.items():
-        if selection.programs.get(method) != compiled:
+        if selection.programs.get(spec(method).compiled_as) != compiled:
             raise InputError(
                 f"{method}: the compiled program is not in the lock; lock its folder again: python -m optimize.lock DIR"
             )

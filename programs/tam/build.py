@@ -38,12 +38,7 @@ def build_graph(
 ) -> TypedGraph:
     """Build the typed graph of a collection; abstraction calls are charged to the current ledger as indexing."""
     tam = settings.tam
-    regions = segment(collection, encoder, tam.region_tokens, tam.overlap_tokens, tam.boundaries)
-    if not regions:
-        raise NothingToBuildOn(
-            f"the collection's {len(collection)} sources have no text to build a graph from; "
-            "give at least one source with words in it"
-        )
+    regions = regions_of(collection, encoder, tam)
     draft = _Draft(regions, encoder, abstractor, settings, reuse)
     with current_scope().ledger.scope(role="abstraction", phase=Phase.INDEX):
         relations = draft.layer(
@@ -55,6 +50,17 @@ def build_graph(
         while tam.deepen and len(topics) > widest_root(settings):
             topics = draft.layer(NodeType.TOPIC, topics, EVERYTHING, tam.topic_members, parents=1)
     return draft.finish(topics)
+
+
+def regions_of(collection: Collection, encoder: Encoder, tam: TamSettings) -> list[Segment]:
+    """Cut a collection into the regions that are its Evidence, or raise `NothingToBuildOn`."""
+    regions = segment(collection, encoder, tam.region_tokens, tam.overlap_tokens, tam.boundaries)
+    if not regions:
+        raise NothingToBuildOn(
+            f"the collection's {len(collection)} sources have no text to build a graph from; "
+            "give at least one source with words in it"
+        )
+    return regions
 
 
 def widest_root(settings: Settings) -> int:

@@ -1,4 +1,4 @@
-"""Which questions stand and fall together: those over sources that others are asked of too."""
+"""Which questions stand and fall together: those over documents that others are asked of too."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from programs.workloads.query import Example
 
 
 def with_clusters(examples: Sequence[Example]) -> tuple[Example, ...]:
-    """Give questions a cluster in common that share a source, or share one with others that do, and so on.
+    """Give questions a cluster in common that share a document, or share one with others that do, and so on.
 
-    A source is known by its text, so that the same document under two names is one. A question that shares nothing
-    stays alone.
+    A document is known by its text, so that the same one under two names is one. A question that shares nothing stays
+    alone. A context of many passages is one document: where a few of them recur, the questions are still others.
     """
     from scipy.cluster.hierarchy import DisjointSet  # type: ignore[import-untyped]  # a third of a second
 
@@ -23,7 +23,7 @@ def with_clusters(examples: Sequence[Example]) -> tuple[Example, ...]:
     for at, example in enumerate(examples):
         collection = example.query.collection
         if collection.digest not in texts:
-            texts[collection.digest] = [content_key(source.text) for source in collection.each()]
+            texts[collection.digest] = [content_key(source.text) for source in collection.documents]
         for text in texts[collection.digest]:
             sets.merge(at, first.setdefault(text, at))
     roots = [sets[at] for at in range(len(examples))]

@@ -1,6 +1,8 @@
 """LongBench's JSONL files: one question a line, with its own context.
 
-The context is one source, exactly as the row has it, so that offsets of evidence can be read back in the file.
+Each passage of the context is a source of its own, from its title on: what recurs in another row is then the same text
+there, and can be recognised. Its id has the passage's number, and `Source.start` says where it begins in the context,
+so that offsets of evidence can be read back in the file. A context without passages is one source, as it stands.
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ UNREAD = frozenset({"length", "dataset", "language", "all_classes"})
 """What LongBench's own rows say beside what is read."""
 
 CONTEXT_ID = "context"
-"""The source id of a row's context."""
+"""The id of a row's context."""
+OPENING_ID = "opening"
+"""The source id of what stands before the first passage."""
 
 HEADER = re.compile(r"^Passage ([0-9]{1,9}):\r?\n", re.MULTILINE)
 
@@ -61,13 +65,33 @@ def passages(context: str) -> list[Passage]:
 
 def gold_passages(context: str, titles: Sequence[str]) -> tuple[tuple[GoldPassage, ...], ...]:
     """For each supporting title, in order, the passages that bear it: several where the context repeats a title."""
-    found = [GoldPassage(source_id=CONTEXT_ID, **passage._asdict()) for passage in passages(context)] if titles else []
+    found = [
+        GoldPassage(source_id=passage_id(number), title=passage.title, start=0, end=passage.end - passage.start)
+        for number, passage in enumerate(passages(context) if titles else [], start=1)
+    ]
     return tuple(tuple(passage for passage in found if passage.title == title) for title in titles)
 
 
+def passage_id(number: int) -> str:
+    """Name a passage by the number in its header line."""
+    return f"passage-{number}"
+
+
 def context_collection(context: str) -> Collection:
-    """Make a context the one source of its question."""
-    return Collection(sources=(Source(source_id=CONTEXT_ID, text=context),))
+    """Make the passages of a context the sources of its question, or the context itself where it has none."""
+    whole = Source(source_id=CONTEXT_ID, text=context)
+    parts = [
+        Source(source_id=passage_id(number), text=context[passage.start : passage.end], start=passage.start)
+        for number, passage in enumerate(passages(context), start=1)
+    ]
+    opening = Source(source_id=OPENING_ID, text=_before(context, parts[0].start) if parts else "")
+    kept = tuple(part for part in (opening, *parts) if part.text.strip())
+    return Collection(sources=kept, cut_from=whole) if kept else Collection(sources=(whole,))
+
+
+def _before(context: str, first: int) -> str:
+    """Give what stands before the header line of the first passage."""
+    return context[: next(header.start() for header in HEADER.finditer(context) if header.end() == first)]
 
 
 def _passage(context: str, start: int, limit: int) -> Passage:

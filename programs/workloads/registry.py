@@ -20,7 +20,10 @@ from programs.workloads.qasper import load_qasper
 from programs.workloads.qasper_original import load_qasper_original
 from programs.workloads.query import Example
 from programs.workloads.sample import load_sample, sample_files
-from programs.workloads.unanswerable import ENDING, without_support
+from programs.workloads.unanswerable import ENDING as UNANSWERABLE
+from programs.workloads.unanswerable import without_support
+from programs.workloads.whole import ENDING as WHOLE
+from programs.workloads.whole import over_whole_text
 
 Split = Literal["dev", "eval"]
 TASKS = ("hotpotqa", "2wikimqa", "musique")
@@ -86,20 +89,24 @@ def open_workload(
 ) -> Workload:
     """Find a workload's files below `data`, or take the user's file of questions, and load the first `limit`.
 
-    A name that ends in `/unanswerable` is the same workload without what its answers need.
+    A name that ends in `/whole` is the same workload over texts that are not cut into passages, and one that ends in
+    `/unanswerable` is it without what its answers need.
     """
-    whole = name.removesuffix(ENDING)
-    request = _Request(whole, data, split, questions, limit)
-    if whole not in NAMES and not CORPUS.fullmatch(whole):
+    plain = name.removesuffix(UNANSWERABLE).removesuffix(WHOLE)
+    request = _Request(plain, data, split, questions, limit)
+    if plain not in NAMES and not CORPUS.fullmatch(plain):
         raise InputError(f"no workload is called {name!r}; there are {', '.join(NAMES)}")
     if limit is not None and limit < 1:
         raise InputError(f"a limit of {limit} leaves no question of {name}; give 1 or more, or none for all")
     if split == "dev" and questions is not None and EVALUATION.search(questions.name):
         raise InputError(f"{questions}: by its name an evaluation file; it is read with --split eval alone")
     workload = _OPENERS[request.family](request)
-    if whole == name:
-        return workload
-    return replace(workload, name=name, examples=tuple(map(without_support, workload.examples)))
+    examples = workload.examples
+    if name.removesuffix(UNANSWERABLE).endswith(WHOLE):
+        examples = tuple(map(over_whole_text, examples))
+    if name.endswith(UNANSWERABLE):
+        examples = tuple(map(without_support, examples))
+    return replace(workload, name=name, examples=examples)
 
 
 def _longbench(request: _Request) -> Workload:

@@ -9,11 +9,14 @@ from pathlib import Path
 
 import numpy as np
 
+from programs.documents.collection import Collection, Source
 from programs.memory.artifacts import Kind, MemoryScope
 from programs.memory.pool import Pool
 from programs.memory.store import PlanIndex
 from programs.settings import MemorySettings
 from programs.state import Action, Role
+
+SOURCES = Collection(sources=(Source(source_id="s", text="Herons wade."),))
 
 
 def vectors(count):
@@ -24,7 +27,7 @@ def vectors(count):
 def work(pool, position, vector) -> float:
     """Open, resolve, three reads, ten offers, persist, close."""
     started = time.perf_counter()
-    with pool.open(f"q{position}", position, "text", vector) as memory:
+    with pool.open(f"q{position}", position, "text", SOURCES, vector) as memory:
         planner, navigator = memory.handle(Role.PLANNER), memory.handle(Role.NAVIGATOR)
         memory.resolve()
         planner.similar_plans()

@@ -10,9 +10,9 @@ from programs.memory.artifacts import (
     MemoryScope,
     NotEligible,
     artifact_id,
-    check_provenance,
     is_empty,
     make_artifact,
+    sources_of,
 )
 from programs.state import Role
 
@@ -77,10 +77,10 @@ def test_an_artifact_without_provenance_is_not_eligible(provenance):
 
 
 def test_provenance_is_the_query_a_source_or_evidence_of_a_source():
-    check_provenance(("q1", "doc", "doc#3-9"), "q1", {"doc"})
-    for stranger in ("q2", "other", "other#3-9", "doc-2#0-1"):
+    assert sources_of(("q1", "doc", "doc#3-9", "doc#2#0-4"), "q1", {"doc", "doc#2"}) == ["doc", "doc", "doc#2"]
+    for stranger in ("q2", "other", "other#3-9", "doc-2#0-1", "doc#2", "doc#x-9"):
         with pytest.raises(NotEligible, match=stranger):
-            check_provenance(("q1", stranger), "q1", {"doc"})
+            sources_of(("q1", stranger), "q1", {"doc"})
 
 
 def test_a_blank_payload_is_empty_and_a_zero_score_is_not():

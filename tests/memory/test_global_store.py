@@ -25,7 +25,9 @@ def plan(key):
 
 
 def found(store, *artifacts, before=EVER):
-    return [store.find([a.artifact_id], before).get(a.artifact_id) for a in artifacts]
+    return [
+        next((one[:2] for one in store.find([a.artifact_id], before).get(a.artifact_id, [])), None) for a in artifacts
+    ]
 
 
 def unit(*values):
@@ -55,6 +57,19 @@ def test_a_repeated_artifact_is_stored_once_and_the_earliest_querys_stands(store
     assert found(store, abstraction("a"), before=3)[0][1] == {"text": "second"}
 
 
+def test_what_several_queries_wrote_is_found_within_bounds_as_the_earliest_there_wrote_it(store):
+    for position in (7, 2, 4):
+        store.persist([abstraction("a", f"of {position}"), plan("p")], position, unit(1, 0))
+    for since, text in ((0, "of 2"), (2, "of 2"), (3, "of 4"), (5, "of 7")):
+        earliest, *_ = store.find([abstraction("a").artifact_id], EVER, since)[abstraction("a").artifact_id]
+        assert earliest.payload["text"] == text
+        assert store.similar_plans(unit(1, 0), 0.9, 3, EVER, since) == [plan("p").artifact_id]
+    assert store.find([abstraction("a").artifact_id], EVER, 8) == {}
+    assert store.similar_plans(unit(1, 0), 0.9, 3, EVER, 8) == []
+    store.rewind(4)
+    assert store.find([abstraction("a").artifact_id], EVER, 3) == {}
+
+
 def test_rewind_forgets_the_queries_from_a_position_on_and_their_plans(store):
     vector = unit(1, 0)
     for position in range(4):
@@ -71,7 +86,7 @@ def test_rewind_forgets_the_queries_from_a_position_on_and_their_plans(store):
 
 def test_a_persist_that_fails_leaves_nothing(store, monkeypatch):
     good = store_module._row
-    monkeypatch.setattr(store_module, "_row", lambda a, p, v: good(a, p, v) if a.key == "a" else (object(),) * 8)
+    monkeypatch.setattr(store_module, "_row", lambda a, p, v: good(a, p, v) if a.key == "a" else (object(),) * 10)
     with pytest.raises(sqlite3.Error):
         store.persist([abstraction("a"), abstraction("b")], 0, None)
     assert len(store) == 0
@@ -97,9 +112,12 @@ def test_a_file_gives_back_after_reopening_what_was_persisted(tmp_path):
     st.integers(0, 5),
     st.integers(0, 4),
     st.integers(0, 7),
+    st.integers(0, 7),
     st.sampled_from([-1.0, 0.0, 0.7, 0.95, 1.0]),
 )
-def test_similar_plans_are_those_of_a_plain_search_best_first_ties_by_position(plans, asked, limit, before, at_least):
+def test_similar_plans_are_those_of_a_plain_search_best_first_ties_by_position(
+    plans, asked, limit, before, since, at_least
+):
     """A handful of directions and positions, so that ties are common."""
     directions = np.random.default_rng(7).normal(size=(6, 16)).astype(np.float32)
     directions[1] = directions[0] + 0.3 * directions[2]
@@ -108,15 +126,15 @@ def test_similar_plans_are_those_of_a_plain_search_best_first_ties_by_position(p
     for i, (position, direction) in enumerate(plans):
         store.persist([plan(f"p{i}")], position, directions[direction])
         if i == len(plans) // 2:
-            store.similar_plans(directions[asked], at_least, limit, before)
+            store.similar_plans(directions[asked], at_least, limit, before, since)
     cosine = [sum(float(a) * float(b) for a, b in zip(directions[d], directions[asked], strict=True)) for d in range(6)]
     ranked = sorted(
         (-cosine[direction], position, i)
         for i, (position, direction) in enumerate(plans)
-        if position < before and cosine[direction] >= at_least - 1e-6
+        if since <= position < before and cosine[direction] >= at_least - 1e-6
     )
     expected = [plan(f"p{i}").artifact_id for _, _, i in ranked[:limit]]
-    assert store.similar_plans(directions[asked], at_least, limit, before) == expected
+    assert store.similar_plans(directions[asked], at_least, limit, before, since) == expected
     store.close()
 
 

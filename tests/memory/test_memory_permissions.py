@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from programs.memory.artifacts import Kind, MemoryScope
 from programs.memory.permissions import TABLE, NotPermitted, Operation, RefusalReason, objection
-from programs.memory.pool import Pool
 from programs.settings import MemorySettings
 from programs.state import Action, Role
+from tests.memory.pools import SmallPool
 
 POLICY = {
     "planner": "global plan rw, query justification r, private plan rw",
@@ -159,7 +159,7 @@ class Watch:
 @settings(max_examples=150, deadline=None)
 @given(steps)
 def test_no_sequence_of_operations_crosses_a_role_a_query_or_the_table(sequence):
-    with Pool("w", None, MemorySettings()) as pool:
+    with SmallPool("w", None, MemorySettings()) as pool:
         watch = Watch(pool)
         for step in sequence:
             watch.run(step)
@@ -167,7 +167,7 @@ def test_no_sequence_of_operations_crosses_a_role_a_query_or_the_table(sequence)
 
 def test_the_watch_sees_what_is_permitted():
     """The property above would hold of a memory that never answers; this one answers in all three scopes."""
-    with Pool("w", None, MemorySettings()) as pool:
+    with SmallPool("w", None, MemorySettings()) as pool:
         watch = Watch(pool)
         for scope in MemoryScope:
             for verb, query in [("offer", 1), ("persist", 1), ("recall", 2 if scope is MemoryScope.GLOBAL else 1)]:
@@ -176,7 +176,7 @@ def test_the_watch_sees_what_is_permitted():
 
 
 def test_another_roles_private_artifact_is_refused_by_its_id_and_is_nothing_to_the_query():
-    with Pool("w", None, MemorySettings()) as pool, pool.open("q", 0, "text") as memory:
+    with SmallPool("w", None, MemorySettings()) as pool, pool.open("q", 0, "text") as memory:
         name = memory.handle(Role.VERIFIER).offer(Kind.JUSTIFICATION, "k", {"text": "mine"}, ["q"], MemoryScope.PRIVATE)
         memory.persist(Action.REVISE)
         assert memory.handle(Role.VERIFIER).read(name) == {"text": "mine"}

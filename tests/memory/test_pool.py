@@ -6,9 +6,10 @@ import pytest
 
 from programs.memory.artifacts import Kind, MemoryScope, NotEligible
 from programs.memory.permissions import NotPermitted, RefusalReason
-from programs.memory.pool import MAX_RESOLVED, Pool
+from programs.memory.pool import MAX_RESOLVED
 from programs.settings import MemorySettings
 from programs.state import Action, Role
+from tests.memory.pools import SmallPool
 
 GLOBAL, QUERY, PRIVATE = MemoryScope.GLOBAL, MemoryScope.QUERY, MemoryScope.PRIVATE
 ALIKE = np.array([1, 0], dtype=np.float32)
@@ -22,7 +23,7 @@ def path(request, tmp_path):
 
 @pytest.fixture
 def pool(path):
-    with Pool("w", path, MemorySettings()) as pool:
+    with SmallPool("w", path, MemorySettings()) as pool:
         yield pool
 
 
@@ -101,14 +102,23 @@ def test_a_hit_is_a_permitted_global_read_that_returned_something(pool):
         assert (memory.reads, memory.hits) == (1, 0)
         assert navigator.recall_many(Kind.ABSTRACTION, ["known", "unknown", "known"]) == {"known": {"text": "text"}}
         assert (memory.reads, memory.hits) == (2, 1)
-        assert navigator.recall_many(Kind.ABSTRACTION, []) == {}
         assert navigator.recall(Kind.ABSTRACTION, "known", QUERY) is None
-        assert memory.handle(Role.PLANNER).similar_plans() == []
         assert (memory.reads, memory.hits, memory.refused) == (2, 1, 0)
         with pytest.raises(NotPermitted):
             memory.handle(Role.VERIFIER).recall(Kind.ABSTRACTION, "known")
         assert (memory.reads, memory.hits, memory.refused) == (2, 1, 1)
         assert memory.refusals[0].role is Role.VERIFIER
+
+
+def test_every_permitted_global_read_counts_whatever_there_was_to_ask_for(pool):
+    with pool.open("q", 0, "text") as memory:
+        assert memory.handle(Role.NAVIGATOR).recall_many(Kind.ABSTRACTION, []) == {}
+        assert memory.handle(Role.PLANNER).similar_plans() == []
+        assert (memory.reads, memory.hits) == (2, 0)
+    name = leave_plan(pool, 1, ALIKE, "first")
+    with pool.open("q2", 2, "text", ALIKE) as memory:
+        assert memory.handle(Role.PLANNER).read(name)["objective"] == "first"
+        assert (memory.reads, memory.hits) == (1, 1)
 
 
 def test_similar_plans_are_one_read_of_the_planner_alone(pool):
@@ -183,7 +193,7 @@ def test_i7_canaries_of_answers_labels_and_reader_outputs_reach_neither_file_nor
         (Role.NAVIGATOR, Kind.ABSTRACTION): {"text": "kept"},
         (Role.NAVIGATOR, Kind.TRACE_SCORE): {"score": 0.5},
     }
-    with Pool("w", path, MemorySettings()) as pool:
+    with SmallPool("w", path, MemorySettings()) as pool:
         with pool.open("q", 0, "text", ALIKE) as memory:
             for (role, kind), payload in good.items():
                 for field in ("answer", "reference", "label", "output"):
@@ -205,7 +215,7 @@ def test_a_plan_must_be_of_the_query_that_offers_it(pool):
 
 
 def test_provenance_outside_the_querys_sources_is_not_eligible(pool):
-    with pool.open("q", 0, "text", sources={"s"}) as memory:
+    with pool.open("q", 0, "text") as memory:
         offer_text(memory)
         navigator = memory.handle(Role.NAVIGATOR)
         with pytest.raises(NotEligible, match="elsewhere"):
@@ -233,7 +243,7 @@ def test_what_a_role_does_to_a_payload_does_not_reach_memory(pool):
 
 def test_global_memory_can_be_cleared_at_each_query_boundary(path):
     settings = MemorySettings(keep_global=False)
-    with Pool("w", path, settings) as pool:
+    with SmallPool("w", path, settings) as pool:
         leave_plan(pool, 0, ALIKE, "first")
         with pool.open("q1", 1, "text", ALIKE) as memory:
             assert memory.handle(Role.PLANNER).similar_plans() == []
@@ -246,7 +256,7 @@ def test_global_memory_can_be_cleared_at_each_query_boundary(path):
 
 
 def test_queries_side_by_side_see_nothing_of_each_other_when_global_memory_is_cleared():
-    pool = Pool("w", None, MemorySettings(keep_global=False))
+    pool = SmallPool("w", None, MemorySettings(keep_global=False))
     with pool, pool.open("q0", 0, "text") as early, pool.open("q1", 1, "text") as late:
         offer_text(early)
         early.persist(Action.REVISE)
@@ -255,7 +265,7 @@ def test_queries_side_by_side_see_nothing_of_each_other_when_global_memory_is_cl
 
 def test_memory_switched_off_stores_nothing_counts_nothing_and_makes_no_file(tmp_path):
     path = tmp_path / "m.sqlite"
-    with Pool("w", path, MemorySettings(enabled=False)) as pool:
+    with SmallPool("w", path, MemorySettings(enabled=False)) as pool:
         leave_plan(pool, 0, ALIKE, "first")
         with pool.open("q1", 1, "text", ALIKE) as memory:
             justify(memory, "c1", "missing")
@@ -285,12 +295,12 @@ def test_i8_a_run_stopped_and_resumed_finds_what_one_never_stopped_finds(tmp_pat
         return seen
 
     settings = MemorySettings(similar_plans=20)
-    with Pool("w", tmp_path / "whole.sqlite", settings) as pool:
+    with SmallPool("w", tmp_path / "whole.sqlite", settings) as pool:
         whole = run(pool, range(6))
-    with Pool("w", tmp_path / "halves.sqlite", settings) as pool:
+    with SmallPool("w", tmp_path / "halves.sqlite", settings) as pool:
         first = run(pool, range(3))
         run(pool, [3], stop_after_first_cycle=True)
-    with Pool("w", tmp_path / "halves.sqlite", settings) as pool:
+    with SmallPool("w", tmp_path / "halves.sqlite", settings) as pool:
         pool.rewind(3)
         assert first + run(pool, range(3, 6)) == whole
 

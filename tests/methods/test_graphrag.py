@@ -334,6 +334,37 @@ def test_predictors_are_visible_to_optimisers_by_name():
     ]
 
 
+@pytest.mark.parametrize(
+    ("budget", "tokens", "overlap"), [(12_000, 1200, 100), (2048, 327, 27), (1024, 163, 13), (1, 1, 0)]
+)
+def test_text_units_are_as_much_smaller_as_the_reader_reads_less(budget, tokens, overlap):
+    settings = GraphragSettings()
+    assert (settings.unit_tokens(budget), settings.unit_overlap(budget)) == (tokens, overlap)
+
+
+@pytest.mark.parametrize("budget", [60, 300, 1024, 2048])
+def test_three_whole_text_units_fit_what_the_reader_has_for_them(budget):
+    settings = GraphragSettings()
+    assert 3 * settings.unit_tokens(budget) <= budget * settings.text_unit_share
+
+
+def test_the_collection_is_cut_into_units_of_that_size_and_the_reader_sees_several_whole():
+    text = " ".join(f"Aldith met Brannoc and Person{i} by the mill." for i in range(60))
+    collection = Collection(sources=(Source(source_id="a.md", text=text),))
+    program = make_program(graphrag={}, lifecycle={"reader_budget": 240})
+    record = ask(program, collection)
+    units = {unit.text for unit in index_of(program).units}
+    assert max(len(HashedEncoder().spans(unit)) for unit in units) == GraphragSettings().unit_tokens(240)
+    shown = [item.text for item in record.evidence if item.derived is None]
+    assert sum(one in units for one in shown) >= 3
+
+
+def test_text_units_end_where_the_regions_of_other_methods_do():
+    program = make_program(graphrag={}, tam={"boundaries": "sentences"})
+    ask(program)
+    assert all(unit.text.rstrip().endswith(".") for unit in index_of(program).units)
+
+
 def test_settings_that_contradict_each_other_are_refused():
     with pytest.raises(ValidationError, match="chunk_overlap"):
         GraphragSettings(chunk_tokens=50, chunk_overlap=50)

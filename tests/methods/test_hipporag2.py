@@ -11,9 +11,11 @@ import pytest
 from programs.contract import check_provenance
 from programs.documents.collection import Collection, Source
 from programs.methods.base import QueryRun
+from programs.methods.hipporag2.demonstrations import PASSAGES, RECOGNITION
 from programs.methods.hipporag2.program import HippoRAG2
 from programs.methods.hipporag2.store import HippoCodec
 from programs.methods.indexes import Indexes
+from programs.models.adapter import TemplateAdapter
 from programs.models.language_model import LanguageModel
 from programs.models.ledger import Phase
 from programs.models.runtime import Runtime
@@ -235,14 +237,36 @@ def test_triples_that_cannot_be_read_yield_nothing_and_nobody_is_asked_to_recogn
     assert len(record.evidence) == 2
 
 
-def test_only_the_first_passages_are_read_where_extraction_is_bounded():
-    script = Script()
-    record = ask(make_program(script, extract=1))
-    assert len(script.asked["entities"]) == len(script.asked["triples"]) == 1
-    assert sources(record)[0] == "film"
-    none = Script()
-    assert ask(make_program(none, extract=0)).status == "completed"
-    assert none.asked["entities"] == none.asked["recognition"] == []
+def test_each_step_shows_its_worked_examples_before_it_asks():
+    program = make_program(Script())
+    ask(program)
+    shown = {}
+    for request in program.runtime.auxiliary.engine.requests:
+        step = next(name for name, opening in STEPS.items() if request.messages[0].content.startswith(opening))
+        shown[step] = [message.content for message in request.messages if message.role == "assistant"]
+    assert {step: len(answers) for step, answers in shown.items()} == {
+        "entities": 2,
+        "triples": 2,
+        "recognition": 3,
+        "reader": 0,
+    }
+    assert json.loads(shown["recognition"][1]) == {"relevant": []}
+    assert json.loads(shown["entities"][0])["named_entities"][1] == "Corvane Observatory"
+
+
+def test_worked_examples_say_only_what_their_passages_say_and_are_short():
+    for passage, names, facts in PASSAGES:
+        assert all(name in passage for name in names)
+        assert all({fact[0], fact[2]} & set(names) for fact in facts)
+    program = make_program()
+    for predictor in (program.find_entities, program.find_triples, program.recognise):
+        turns = TemplateAdapter().format(predictor.signature, predictor.demos, {})[1:-1]
+        assert sum(len(turn["content"].split()) for turn in turns) < 260
+
+
+def test_recognised_numbers_of_the_worked_examples_were_shown():
+    for example in RECOGNITION:
+        assert set(example.kept.relevant) <= set(range(1, len(example.facts.splitlines()) + 1))
 
 
 def test_a_long_passage_is_cut_for_the_extractor_and_not_for_the_reader():

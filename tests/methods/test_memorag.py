@@ -73,7 +73,7 @@ def four_notes() -> Collection:
 
 
 def test_what_memory_recalls_is_retrieved_and_put_in_source_order():
-    record = ask(make_program(memorag={**SMALL, "hits": 1}), four_notes())
+    record = ask(make_program(memorag={**SMALL, "hits": 1, "draft": False}), four_notes())
     assert [item.source_id for item in record.evidence] == ["ferry", "lens"]
 
 
@@ -86,7 +86,7 @@ def test_without_a_memory_the_question_alone_is_retrieved():
 
 def test_a_drafted_answer_is_searched_for_and_never_shown():
     script = Script()
-    record = ask(make_program(script, memorag={**SMALL, "hits": 1, "draft": True}), four_notes())
+    record = ask(make_program(script, memorag={**SMALL, "hits": 1}), four_notes())
     assert [item.source_id for item in record.evidence] == ["pear", "ferry", "lens"]
     assert "orchard pear graft" not in script.of("reader")[0]
 
@@ -173,7 +173,7 @@ def test_completions_that_say_nothing_are_gone_without():
 
 def test_a_prompt_that_does_not_fit_is_written_down_and_gone_without():
     record = ask(make_program(context=400), four_notes(), question="Which dome? " * 80)
-    assert [call.role for call in record.calls if call.error] == ["recall", "rewrite"]
+    assert [call.role for call in record.calls if call.error] == ["recall", "rewrite", "draft"]
     assert record.evidence
 
 

@@ -12,8 +12,11 @@ from programs.contract import check_provenance
 from programs.errors import TransportFault
 from programs.methods.base import NO_EVIDENCE
 from programs.methods.indexes import Indexes
-from programs.methods.react.program import Library, ReAct, latest
+from programs.methods.react.demonstrations import DEMONSTRATIONS
+from programs.methods.react.program import Library, ReAct
+from programs.methods.react.trajectory import latest
 from programs.methods.segments import SegmentIndex
+from programs.models.adapter import TemplateAdapter
 from programs.models.language_model import LanguageModel
 from programs.models.ledger import Phase
 from programs.models.runtime import Runtime
@@ -105,6 +108,33 @@ def test_I13_what_an_observation_quotes_is_no_step_and_no_hit():
         "[2]"
     ]  # the first hit is on the observation's line
     assert hostile in [item.text for item in record.evidence]
+
+
+def test_every_step_is_shown_trajectories_that_search_look_up_and_finish():
+    script = Steps(step("search", "dome lens"), FINISH)
+    program = make_program(script)
+    program.run(Query(query_id="q", question=QUESTION, collection=make_collection(), position=0))
+    for request in program.runtime.auxiliary.engine.requests[:2]:
+        shown = [json.loads(message.content) for message in request.messages if message.role == "assistant"]
+        assert [one["action"] for one in shown] == ["search", "finish", "lookup", "finish"]
+        assert request.messages[-1].content.startswith(f"Question:\n{QUESTION}")
+
+
+def test_a_search_of_the_demonstrations_uses_what_was_found_before():
+    for example in DEMONSTRATIONS:
+        known = example.question + example.trajectory
+        assert example.step.action == "lookup" or example.step.argument in known
+        assert example.trajectory.startswith("Thought 1: ")
+        assert f"\nObservation {example.trajectory.count('Action ')}: [1] " in example.trajectory
+
+
+def test_demonstrations_are_short_and_another_program_may_have_others():
+    program = make_program(Steps(FINISH))
+    turns = TemplateAdapter().format(program.act.signature, program.act.demos, {})[1:-1]
+    assert sum(len(turn["content"].split()) for turn in turns) < 450
+    copied = program.deepcopy()
+    copied.act.demos = []
+    assert len(program.act.demos) == len(DEMONSTRATIONS) == len(make_program(Steps(FINISH)).act.demos)
 
 
 def test_finish_ends_the_trajectory_and_its_answer_is_thrown_away():

@@ -14,9 +14,9 @@ def test_every_method_is_found_and_calls_itself_by_its_name(name):
     assert spec(name).load().name == name
 
 
-def test_the_eight_baselines_and_the_control_are_there():
+def test_the_eight_baselines_and_the_controls_are_there():
     eight = {"vanilla", "dosrag", "react", "selfrag", "raptor", "graphrag", "memorag", "hipporag2"}
-    assert {*eight, "vanilla-rerank", "staterag"} <= set(specs())
+    assert {*eight, "vanilla-rerank", "flat-fusion", "staterag"} <= set(specs())
 
 
 def test_an_unknown_method_is_said_with_those_that_there_are():

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from dataclasses import replace
+from itertools import pairwise
 
 import dspy
 import pytest
@@ -12,13 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from programs.contract import check_provenance
-from programs.errors import ContextOverflow
 from programs.methods.base import NO_EVIDENCE
 from programs.methods.indexes import Indexes
-from programs.methods.selfrag.program import SelfRAG, up_to
+from programs.methods.selfrag.labels import label_probabilities
+from programs.methods.selfrag.program import SelfRAG
 from programs.methods.selfrag.settings import SelfragSettings
 from programs.models.adapter import TemplateAdapter
-from programs.models.engines.engine import Likelihood
+from programs.models.engines.engine import GeneratedToken
 from programs.models.language_model import LanguageModel
 from programs.models.ledger import Phase
 from programs.models.runtime import Runtime
@@ -38,15 +40,17 @@ def reflection(relevant="yes", supported="full", useful=5, answer="the dome"):
 
 
 class Model(ScriptedEngine):
-    """Says `decision`, and of each passage what `judge` says of its text; gives labels the log-probabilities asked for."""
+    """Says `decision`, and of each passage what `judge` says of its text.
 
-    def __init__(self, decision="yes", judge=None, logprobs=None, context=8192):
+    With `likely`, from a key to probabilities of labels, it also tells what was likely at each place.
+    """
+
+    def __init__(self, decision="yes", judge=None, likely=None, context=8192):
         self.decision = json.dumps({"retrieve": decision}) if decision in ("yes", "no") else decision
         self.judge = judge or (lambda passage: reflection())
-        self.logprobs = logprobs
-        self.scored = []
+        self.likely = likely
         super().__init__(self.say, context=context)
-        self.capabilities = replace(self.capabilities, prompt_logprobs=logprobs is not None)
+        self.capabilities = replace(self.capabilities, token_logprobs=likely is not None)
 
     def say(self, request):
         opening, user = request.messages[0].content, request.messages[-1].content
@@ -56,9 +60,27 @@ class Model(ScriptedEngine):
             return self.judge(passage_of(user))
         return "the dome"
 
-    def likelihood(self, context, continuation):
-        self.scored.append((context, continuation))
-        return Likelihood(self.logprobs(context, continuation), len(self.tokens(context + continuation)))
+    def complete(self, request):
+        made = super().complete(request)
+        assert bool(request.alternatives) == (self.likely is not None and request.schema is not None)
+        return replace(made, tokens=spoken(made.text, self.likely)) if request.alternatives else made
+
+
+def spoken(text, likely, pieces=3):
+    """Cut a completion into tokens; a label is one, and what the table has for its key was likely there."""
+    places = {}
+    for key, chances in likely.items():
+        if found := re.search(rf'"{key}": "?(\w+)', text):
+            places[found.start(1)] = (found.end(1), chances)
+    inside = {place for start, (end, _) in places.items() for place in range(start + 1, end)}
+    ends = {end for end, _ in places.values()}
+    cuts = sorted(({*range(0, len(text), pieces), len(text)} - inside) | {*places} | ends)
+    tokens = []
+    for start, end in pairwise(cuts):
+        _, chances = places.get(start, (end, {text[start:end]: 1.0}))
+        others = tuple(GeneratedToken(label, math.log(p)) for label, p in chances.items())
+        tokens.append(GeneratedToken(text[start:end], math.log(chances[text[start:end]]), others))
+    return tuple(tokens)
 
 
 def passage_of(user):
@@ -134,17 +156,13 @@ def test_the_weights_are_settings():
 PROBABILITIES = st.floats(0.001, 1.0)
 
 
-def by_place(table):
-    """Give each label of each key its log-probability, told by the key that the context ends with."""
-    return lambda context, label: math.log(table[context.rsplit('"', 2 + context.endswith('"'))[1]][label])
-
-
 @given(
     relevant=st.tuples(PROBABILITIES, PROBABILITIES),
     supported=st.tuples(*[PROBABILITIES] * 3),
     useful=st.tuples(*[PROBABILITIES] * 5),
+    answer=st.text(max_size=30),
 )
-def test_measured_labels_are_normalised_and_weighed_as_published(relevant, supported, useful):
+def test_labels_are_normalised_and_weighed_as_published(relevant, supported, useful, answer):
     table = {
         "relevant": dict(zip(("yes", "no"), relevant, strict=True)),
         "supported": dict(zip(("full", "partial", "none"), supported, strict=True)),
@@ -153,42 +171,84 @@ def test_measured_labels_are_normalised_and_weighed_as_published(relevant, suppo
     expected = relevant[0] / sum(relevant)
     expected += (supported[0] + 0.5 * supported[1]) / sum(supported)
     expected += 0.5 * sum(UTILITY[i] * p for i, p in enumerate(useful, start=1)) / sum(useful)
-    assert score_of(Model(logprobs=by_place(table))) == pytest.approx(expected)
+    model = Model(likely=table, judge=lambda passage: reflection("yes", "full", 1, answer))
+    assert score_of(model) == pytest.approx(expected)
 
 
-def test_a_label_is_measured_at_its_place_in_the_completion():
-    model = Model(logprobs=lambda context, label: -1.0, judge=lambda passage: reflection("no", "none", 2, "dé"))
-    score_of(model)
-    prompt = (
-        "how well it answers the question.\n\nQuestion:\n" + QUESTION + "\n\nPassage:\nthe dome\n\nOutput JSON with"
-    )
-    assert all(prompt in context for context, _ in model.scored)
-    ends = {context.rsplit("\n", 1)[1]: [] for context, _ in model.scored}
-    for context, label in model.scored:
-        ends[context.rsplit("\n", 1)[1]].append(label)
-    assert ends == {
-        '{"relevant": "': ["yes", "no"],
-        '{"relevant": "no", "answer": "dé", "supported": "': ["full", "partial", "none"],
-        '{"relevant": "no", "answer": "dé", "supported": "none", "useful": ': ["1", "2", "3", "4", "5"],
+def told(*tokens):
+    """Write what DSPy hands over: each token with what was likely in its place."""
+    return {
+        "content": [
+            {
+                "token": token,
+                "logprob": math.log(likely.get(token, 0.001)),
+                "top_logprobs": [{"token": text, "logprob": math.log(p)} for text, p in likely.items()],
+            }
+            for token, likely in tokens
+        ]
     }
 
 
-@given(st.text(max_size=20))
-def test_the_json_up_to_a_label_opens_a_completion_that_can_be_read(answer):
-    keys = json.loads(reflection(answer=answer))
-    assert json.loads(up_to(keys, "supported", quoted=True) + 'full"}') == {
-        "relevant": "yes",
-        "answer": answer,
-        "supported": "full",
-    }
+SUPPORT = ("full", "partial", "none")
+
+
+@pytest.mark.parametrize(
+    ("tokens", "shares"),
+    [
+        # the label is a token of its own
+        ([('{"supported": "', {}), ("full", {"full": 0.6, "partial": 0.2, "none": 0.2}), ('"}', {})], (0.6, 0.2, 0.2)),
+        # tokens that begin no label were likely only without a schema
+        ([('{"supported": "', {}), ("full", {"full": 0.3, "Full": 0.5, "partial": 0.1, "none": 0.1})], (0.6, 0.2, 0.2)),
+        # a label in several tokens, some of which begin it in two ways
+        ([('{"supported": "', {}), ("par", {"par": 0.3, "part": 0.3, "full": 0.2, "n": 0.2})], (0.2, 0.6, 0.2)),
+        # the token holds the quotation mark too, or more than the label
+        (
+            [('{"supported":', {}), (' "full', {' "full': 0.5, ' "part': 0.25, ' "none': 0.25, " x": 0.9})],
+            (0.5, 0.25, 0.25),
+        ),
+        (
+            [('{"supported": "', {}), ('full"', {'full"': 0.3, "full": 0.3, "fully": 0.9, "p": 0.2, "n": 0.2})],
+            (0.6, 0.2, 0.2),
+        ),
+        # one that is not among the likely is as likely as the last of them
+        (
+            [('{"supported": "', {}), ("full", {"full": 0.8, "partial": 0.1, "some": 0.05})],
+            (0.8 / 0.95, 0.1 / 0.95, 0.05 / 0.95),
+        ),
+    ],
+)
+def test_a_label_is_weighed_by_the_tokens_that_begin_it(tokens, shares):
+    assert label_probabilities(told(*tokens), "supported", SUPPORT) == pytest.approx(shares)
+
+
+def test_a_draft_that_looks_like_a_key_is_not_taken_for_one():
+    text = json.dumps({"answer": '", "supported": "none', "supported": "full"})
+    at = text.rindex("full")
+    tokens = [(text[:at], {}), ("full", {"full": 0.7, "partial": 0.2, "none": 0.1}), ('"}', {})]
+    assert label_probabilities(told(*tokens), "supported", SUPPORT) == pytest.approx((0.7, 0.2, 0.1))
+
+
+@pytest.mark.parametrize("nothing", [None, {}, {"content": []}, told(("{}", {}))])
+def test_where_nothing_is_told_of_a_label_it_has_no_probability(nothing):
+    assert label_probabilities(nothing, "supported", SUPPORT) is None
 
 
 @pytest.mark.parametrize(("yes", "retrieves"), [(0.05, False), (0.19, False), (0.21, True), (0.9, True)])
-def test_retrieval_is_wanted_above_the_threshold_of_probability(yes, retrieves):
-    chances = {"yes": yes, "no": 1 - yes}
-    model = Model(logprobs=lambda context, label: math.log(chances[label]))
-    record = ask(model, THREE, selfrag={"measure": "retrieval"})
-    assert roles(record) == ["retrieval"] * 2 + ["reflection"] * (3 if retrieves else 0) + ["reader"]
+@pytest.mark.parametrize("said", ["yes", "no"])
+def test_retrieval_is_wanted_above_the_threshold_of_probability_whatever_was_said(yes, retrieves, said):
+    model = Model(said, likely={"retrieve": {"yes": yes, "no": 1 - yes}})
+    record = ask(model, THREE)
+    assert roles(record) == ["retrieval"] + ["reflection"] * (3 if retrieves else 0) + ["reader"]
+
+
+def test_passages_with_the_same_labels_are_told_apart_by_how_probable_these_are():
+    class Sure(Model):
+        def complete(self, request):
+            sure = 0.9 if "ferry" in str(request) else 0.6
+            self.likely = {"relevant": {"yes": sure, "no": 1 - sure}}
+            return super().complete(request)
+
+    assert kept(ask(Sure(likely={}), THREE, selfrag={"mode": "always"}))[0] == "s2"
 
 
 def test_a_probability_at_the_threshold_does_not_retrieve():
@@ -238,25 +298,18 @@ def test_as_many_passages_are_reflected_on_and_kept_as_the_settings_say():
     assert len(record.evidence) == 2
 
 
-def test_every_call_but_the_readers_is_auxiliary_and_measuring_reads_a_passage_eleven_times():
-    model = Model(logprobs=lambda context, label: -1.0)
-    record = ask(model, THREE)
-    assert roles(record) == ["retrieval"] * 2 + ["reflection"] * 33 + ["reader"]
+@pytest.mark.parametrize("likely", [None, {"relevant": {"yes": 0.7, "no": 0.3}}])
+def test_a_passage_is_read_once_with_probabilities_and_without(likely):
+    record = ask(Model(likely=likely), THREE)
+    assert roles(record) == ["retrieval", *["reflection"] * 3, "reader"]
     assert {call.phase for call in record.calls[:-1]} == {Phase.AUX}
     assert all(call.prompt_tokens > 0 for call in record.calls)
     assert record.tokens.index == 0
 
 
-def test_measuring_nothing_asks_for_labels_even_where_the_engine_could_measure():
-    model = Model(logprobs=lambda context, label: -1.0)
-    record = ask(model, THREE, selfrag={"measure": "nothing"})
-    assert model.scored == []
-    assert roles(record) == ["retrieval", *["reflection"] * 3, "reader"]
-
-
 def test_parallel_reflections_give_the_same_record_as_one_at_a_time():
     def run(parallel):
-        record = ask(Model(logprobs=lambda context, label: -float(len(label))), auxiliary={"parallel": parallel})
+        record = ask(Model(likely={"useful": {"5": 0.6, "2": 0.4}}), auxiliary={"parallel": parallel})
         return {key: value for key, value in timeless(record).items() if key != "settings"}
 
     assert run(4) == run(1)
@@ -272,16 +325,6 @@ def test_a_passage_is_shown_up_to_its_tokens_and_handed_over_whole():
     record = ask(Model(judge=judge), selfrag={"passage_tokens": 8, "passages": 1})
     assert [len(HashedEncoder().spans(passage)) for passage in seen] == [8]
     assert len(HashedEncoder().spans(record.evidence[0].text)) > 8
-
-
-def test_a_measured_prompt_that_does_not_fit_the_context_leaves_its_passage_unassessed():
-    def overflow(context, label):
-        raise ContextOverflow("too long")
-
-    model = Model(logprobs=lambda context, label: -1.0 if '"retrieve"' in context else overflow(context, label))
-    record = ask(model, THREE)
-    assert kept(record) == ["s0", "s1", "s2"]
-    assert sum("ContextOverflow" in (call.error or "") for call in record.calls) == 3
 
 
 def test_a_server_that_dies_leaves_an_incomplete_record_with_its_tokens():
@@ -304,10 +347,10 @@ def test_a_collection_without_text_asks_nobody_and_says_so(sources):
 
 
 @pytest.mark.parametrize("text", ["one chunk", "圆顶里有一面透镜。渡船在码头。" * 9, "القبة تحمل العدسة. " * 30])
-@pytest.mark.parametrize("logprobs", [None, lambda context, label: -1.0])
-def test_I6_every_record_is_its_source_at_its_offsets_in_any_script(text, logprobs):
+@pytest.mark.parametrize("likely", [None, {"relevant": {"yes": 0.7, "no": 0.3}}])
+def test_I6_every_record_is_its_source_at_its_offsets_in_any_script(text, likely):
     collection = collection_of(text)
-    record = ask(Model(logprobs=logprobs), collection, lifecycle={"reader_budget": 20})
+    record = ask(Model(likely=likely), collection, lifecycle={"reader_budget": 20})
     assert record.status == "completed"
     for item in record.evidence:
         check_provenance(item, collection.texts)
@@ -315,7 +358,7 @@ def test_I6_every_record_is_its_source_at_its_offsets_in_any_script(text, logpro
 
 def test_I5_two_runs_are_equal_but_for_their_times():
     def run():
-        return timeless(ask(Model(logprobs=lambda context, label: -float(len(context) % 7))))
+        return timeless(ask(Model(likely={"relevant": {"yes": 0.7, "no": 0.3}})))
 
     assert run() == run()
 

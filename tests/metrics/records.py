@@ -6,8 +6,8 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from metrics.record import Call, EvidenceRecord, GoldPassage, QueryRecord, Reference
-from metrics.tokens import reader_equivalent, tokens_by_phase
+from metrics.record import Call, EvidenceRecord, GoldPassage, QueryRecord, ReaderEquivalentTokens, Reference
+from metrics.tokens import tokens_by_phase
 from programs.state import plain
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -40,7 +40,7 @@ def a_call(phase: str = "aux", **changes: Any) -> Call:
 def an_evidence(
     source_id: str = "birds", start: int = 0, text: str = "The Brass Heron", **changes: Any
 ) -> EvidenceRecord:
-    end = start + len(text)
+    end = changes.pop("end", start + len(text))
     item = {
         "evidence_id": f"{source_id}#{start}-{end}",
         "source_id": source_id,
@@ -53,9 +53,14 @@ def an_evidence(
     return EvidenceRecord.model_validate(item | changes)
 
 
+def a_derived(text: str, *regions: tuple[str, int, int]) -> EvidenceRecord:
+    named = [{"source_id": source, "start": start, "end": end} for source, start, end in regions]
+    derived = {"kind": "summary", "regions": named}
+    return an_evidence(**named[0] | {"text": text, "evidence_id": f"summary of {regions}", "derived": derived})
+
+
 def a_summary(text: str, source_id: str = "birds", start: int = 0, end: int = 100) -> EvidenceRecord:
-    derived = {"kind": "summary", "regions": [{"source_id": source_id, "start": start, "end": end}]}
-    return an_evidence(source_id, start, text, end=end, evidence_id=f"summary of {source_id}", derived=derived)
+    return a_derived(text, (source_id, start, end))
 
 
 def a_commit(field: str, value: Any, cycle: int = 1) -> dict[str, Any]:
@@ -103,7 +108,7 @@ def a_record(**changes: Any) -> QueryRecord:
         "calls": calls,
         "tokens": tokens_by_phase(calls),
         "encoder_tokens": 50,
-        "ret": reader_equivalent(calls, 14),
+        "ret": ReaderEquivalentTokens.of(calls, "large", 14),
         "latency": {"index": 0.25, "online": 1.5},
         "memory": {"reads": 4, "hits": 1},
         "refusals": [],

@@ -69,9 +69,22 @@ def test_each_broken_rule_is_named(record, violation):
 
 def test_a_free_form_carrier_is_judged_without_typed_commits():
     said = [a_commit("evidence", "I keep the first."), a_commit("verdict", "Looks fine. PASS")]
-    assert admission_violations(a_record(method="staterag-freeform", states=said)) == ()
-    broken = a_record(method="staterag-freeform", states=said, action=None)
+    assert admission_violations(a_record(method="staterag-free-form", states=said)) == ()
+    broken = a_record(method="staterag-free-form", states=said, action=None)
     assert admission_violations(broken) == ("reader_without_terminal_action",)
+
+
+@pytest.mark.parametrize("method", ["staterag-without-tam", "staterag-without-smp"])
+def test_a_variant_under_a_controller_is_judged_as_staterag_is(method):
+    assert admission_violations(a_record(method=method)) == ()
+    bare = a_record(method=method, action=None, states=[], cycles=0)
+    assert admission_violations(bare) == ("reader_without_terminal_action",)
+
+
+def test_the_variant_without_mars_has_no_controller_and_is_judged_as_a_baseline_is():
+    one_pass = a_record(method="staterag-without-mars", action=None, states=[], cycles=0)
+    assert admission_violations(one_pass) == ()
+    assert admission_violations(changed(one_pass, evidence=[FIRST, FIRST])) == ("repeated_evidence",)
 
 
 def test_parse_failures_are_a_baselines_own_count_or_the_unreadable_rejections_of_roles():

@@ -16,8 +16,10 @@ from metrics.evidence import (
     source_recall,
     title_mention,
     title_recall,
+    told,
+    told_spans,
 )
-from tests.metrics.records import a_passage, a_summary, an_evidence
+from tests.metrics.records import a_derived, a_passage, a_summary, an_evidence
 
 HERON = a_passage("Heron", 10, 30)
 FINCH = a_passage("Finch", 40, 60)
@@ -27,7 +29,13 @@ RECALLS = [*BY_ADDRESS, title_mention]
 bounds = st.tuples(st.integers(0, 40), st.integers(0, 40)).map(lambda pair: (min(pair), max(pair)))
 spans = st.lists(bounds, max_size=6)
 sources = st.sampled_from(["birds", "rivers"])
-items = st.builds(lambda source, span: at(*span, source_id=source), sources, bounds)
+shown = st.builds(lambda source, span: at(*span, source_id=source), sources, bounds)
+told_of = st.builds(
+    lambda text, regions: a_derived(text, *((source, *span) for source, span in regions)),
+    st.text("x", max_size=60),
+    st.lists(st.tuples(sources, bounds), min_size=1, max_size=4),
+)
+items = shown | told_of
 passages = st.builds(
     lambda source, span: a_passage("x" * min(3, span[1] - span[0]), *span, source_id=source), sources, bounds
 )
@@ -72,9 +80,57 @@ def test_evidence_of_another_source_does_not_count(recall):
 
 
 @pytest.mark.parametrize("recall", BY_ADDRESS)
-def test_a_summary_of_a_passage_is_not_the_passage(recall):
+def test_a_few_words_on_a_passage_are_not_the_passage(recall):
     assert recall([a_summary("Heron", start=0, end=100)], [[HERON]]) == 0.0
     assert recall([a_summary("Heron", start=0, end=100), at(0, 100)], [[HERON]]) == 1.0
+
+
+def test_a_summary_shows_no_title_line_however_long_it_is():
+    assert title_recall([a_derived("x" * 500, ("birds", 10, 30))], [[HERON]]) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("length", "regions", "found"),
+    [
+        (10, [("birds", 10, 30)], 1.0),
+        (9, [("birds", 10, 30)], 0.0),
+        (500, [("birds", 35, 500)], 0.0),
+        (20, [("birds", 10, 30), ("rivers", 0, 20)], 1.0),
+        (19, [("birds", 10, 30), ("rivers", 0, 20)], 0.0),
+        (20, [("birds", 20, 30), ("birds", 100, 110)], 1.0),
+        (400, [("birds", 0, 1000)], 0.0),
+        (500, [("birds", 0, 1000)], 1.0),
+    ],
+)
+def test_a_summary_stands_for_as_much_of_what_it_names_as_its_length_spread_over_all_of_it(length, regions, found):
+    assert passage_recall([a_derived("x" * length, *regions)], [[HERON]]) == found
+
+
+def test_a_report_that_names_a_whole_collection_finds_none_of_its_passages():
+    collection = [a_passage(f"Bird {place}", 100 * place, 100 * place + 100) for place in range(50)]
+    report = a_derived("x" * 1000, ("birds", 0, 5000))
+    assert passage_recall([report], [[passage] for passage in collection]) == 0.0
+
+
+def test_what_is_told_adds_to_what_is_shown_and_counts_no_character_twice():
+    statement = a_derived("x" * 5, ("birds", 10, 20))
+    assert passage_recall([statement], [[HERON]]) == 0.0
+    assert passage_recall([at(20, 27)], [[HERON]]) == 0.0
+    assert passage_recall([statement, at(20, 27)], [[HERON]]) == 1.0
+    assert passage_recall([statement, at(12, 20)], [[HERON]]) == 0.0, "half of two characters is left to be told"
+
+
+@given(st.lists(items, max_size=6))
+def test_no_evidence_is_credited_with_more_characters_than_it_has(evidence):
+    credited = sum(told((0, 100), told_spans(evidence).get(source, ())) for source in ("birds", "rivers"))
+    assert credited <= sum(len(item.text) for item in evidence) + 1e-6
+
+
+@given(bounds, st.lists(shown, max_size=6))
+def test_source_text_alone_is_told_as_it_is_covered(span, evidence):
+    spans = {source: [(first, last) for first, last, _ in some] for source, some in told_spans(evidence).items()}
+    for source, some in spans.items():
+        assert told(span, told_spans(evidence)[source]) == covered(span, some)
 
 
 @pytest.mark.parametrize(
@@ -191,9 +247,22 @@ def test_recall_at_k_grows_with_k_up_to_source_recall(admitted, supporting):
     assert by_depth[-1] == source_recall(admitted, supporting)
 
 
-def test_a_source_is_admitted_by_its_own_text_and_not_by_a_summary():
-    evidence = [a_summary("Rivers.", "rivers"), at(0, 5), at(9, 12), at(0, 5, "banks"), at(5, 9)]
-    assert admitted_sources(evidence) == ["birds", "banks"]
+def test_a_source_is_admitted_by_its_own_text_in_evidence_order():
+    assert admitted_sources([at(0, 5), at(9, 12), at(0, 5, "banks"), at(5, 9)]) == ["birds", "banks"]
+
+
+@pytest.mark.parametrize(
+    ("regions", "admitted"),
+    [
+        ([("rivers", 0, 10)], ["rivers"]),
+        ([("rivers", 0, 10), ("birds", 0, 9)], ["rivers"]),
+        ([("rivers", 0, 10), ("birds", 0, 10)], []),
+        ([("rivers", 0, 10), ("birds", 0, 10), ("banks", 0, 10)], []),
+        ([("rivers", 0, 10), ("birds", 0, 4), ("birds", 8, 15)], ["birds"]),
+    ],
+)
+def test_a_derived_text_admits_the_source_that_has_most_of_what_it_names(regions, admitted):
+    assert admitted_sources([a_derived("Rivers.", *regions)]) == admitted
 
 
 def test_recall_without_anything_to_find_is_an_error_and_not_a_number():

@@ -49,7 +49,7 @@ def test_a_query_that_the_reader_answered_keeps_the_rules_of_admission(end):
     assert scores["em"] == 1.0
     assert scores["admission_violations"] == 0
     assert scores["reader_calls"] == scores["reached_reader"] == 1
-    assert scores["ret"] == pytest.approx(record.ret.paper)
+    assert scores["ret"] == pytest.approx(record.ret.tokens)
     assert set(scores) <= set(METRICS)
 
 

@@ -4,8 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metrics.tokens import KAPPA, reader_equivalent, token_scores, tokens_by_phase
-from tests.metrics.records import a_call, a_record, an_incomplete_record, changed
+from metrics.record import QueryRecord, ReaderEquivalentTokens
+from metrics.scores import ScoreTable
+from metrics.tokens import token_scores, tokens_by_phase
+from metrics.weights import weight
+from tests.metrics.records import a_baseline_record, a_call, a_record, an_incomplete_record
 
 calls = st.lists(
     st.builds(
@@ -21,19 +24,38 @@ calls = st.lists(
 )
 
 
+AUXILIARY, READER = "Qwen/Qwen2.5-7B-Instruct", "Qwen/Qwen2.5-14B-Instruct"
+
+
 def spent(phase, tokens):
-    return a_call(phase, prompt_tokens=tokens, completion_tokens=0)
+    """A call of the paper's pair, with the exact sizes of its checkpoints."""
+    model, size = (READER, 14_770_033_664) if phase == "reader" else (AUXILIARY, 7_615_616_512)
+    return a_call(phase, model=model, parameters=size, prompt_tokens=tokens, completion_tokens=0)
+
+
+def ret(calls, reader="large", size=14):
+    return ReaderEquivalentTokens.of(calls, reader, size)
+
+
+def as_once_written(record, paper, parameters):
+    """A record of before weights were written, read again."""
+    written = record.model_dump(mode="json") | {"ret": {"paper": paper, "parameters": parameters}}
+    return QueryRecord.model_validate(written)
 
 
 @pytest.mark.parametrize(("aux", "expected"), [(32467, 27976), (35713, 29831)])
 def test_ret_gives_the_papers_two_carrier_identities(aux, expected):
     tenfold = [spent("reader", 5378), spent("aux", aux), spent("index", 7080)]
-    assert reader_equivalent(tenfold, None).paper == pytest.approx(expected, abs=0.5)
+    assert ret(tenfold, READER, 14_770_033_664).tokens == pytest.approx(expected, abs=0.5)
 
 
-def test_kappa_is_the_papers():
-    assert pytest.approx(8 / 14) == KAPPA
-    assert reader_equivalent([spent("reader", 100), spent("aux", 70), spent("index", 70)], None).paper == 180
+def test_kappa_is_the_papers_for_its_pair_alone_whatever_is_known_of_their_sizes():
+    for size in (None, 14_770_033_664):
+        found = ret([spent("reader", 100), spent("aux", 70), spent("index", 70)], READER, size)
+        assert found.tokens == pytest.approx(180)
+        assert found.weights == {READER: 1.0, AUXILIARY: pytest.approx(8 / 14)}
+    assert weight("qwen2.5-7b-instruct", None, "Qwen2.5-14B", None) == pytest.approx(8 / 14)
+    assert weight("Qwen/Qwen2.5-Coder-7B-Instruct", 7, READER, 28) == 0.25
 
 
 def test_tokens_of_a_phase_are_input_and_output_of_its_calls():
@@ -42,45 +64,58 @@ def test_tokens_of_a_phase_are_input_and_output_of_its_calls():
     assert dict(tokens_by_phase([])) == {"reader": 0, "aux": 0, "index": 0}
 
 
-def test_by_size_each_call_weighs_as_its_own_model_does():
-    counted = [a_call("reader"), a_call(parameters=7), a_call("index", parameters=28)]
-    assert reader_equivalent(counted, 14).parameters == pytest.approx(100 + 50 + 200)
-    assert reader_equivalent(counted, 7).parameters == pytest.approx(2 * (100 + 50 + 200))
+def test_each_call_weighs_as_its_own_model_does():
+    counted = [a_call("reader"), a_call(parameters=7), a_call("index", model="huge", parameters=28)]
+    assert ret(counted).tokens == pytest.approx(100 + 50 + 200)
+    assert ret(counted).weights == {"large": 1.0, "small": 0.5, "huge": 2.0}
+    assert ret(counted, "other", 7).tokens == pytest.approx(2 * (100 + 50 + 200))
 
 
 @pytest.mark.parametrize("size", [None, 0])
-def test_by_size_is_not_defined_where_a_size_is_not_known(size):
-    assert reader_equivalent([a_call("reader"), a_call(parameters=None)], 14).parameters is None
-    assert reader_equivalent([a_call("reader")], size).parameters is None
+def test_ret_is_not_known_where_a_size_that_it_takes_is_not(size):
+    assert ret([a_call("reader"), a_call(parameters=size)]) == ReaderEquivalentTokens(
+        tokens=None, weights={"large": 1.0, "small": None}
+    )
+    assert ret([a_call("reader"), a_call()], "large", size).tokens is None
+
+
+@given(calls, st.sampled_from([None, 1, 14]))
+def test_when_every_call_is_the_readers_model_ret_is_the_number_of_tokens(counted, size):
+    same = [call.model_copy(update={"model": "large", "parameters": size}) for call in counted]
+    assert ret(same, "large", size).tokens == sum(dict(tokens_by_phase(same)).values())
 
 
 @given(calls)
-def test_when_every_call_is_the_readers_model_ret_is_the_number_of_tokens(counted):
-    same = [changed(call, parameters=14) for call in counted]
-    total = sum(dict(tokens_by_phase(same)).values())
-    assert reader_equivalent(same, 14).parameters == pytest.approx(total)
-
-
-@given(calls)
-def test_ret_is_the_sum_of_the_phases_weighed(counted):
-    tokens = tokens_by_phase(counted)
-    expected = tokens.reader + KAPPA * (tokens.aux + tokens.index)
-    assert reader_equivalent(counted, 14).paper == pytest.approx(expected)
+def test_ret_of_the_papers_pair_is_the_sum_of_the_phases_weighed(counted):
+    pair = [call.model_copy(update={"model": READER if call.phase == "reader" else AUXILIARY}) for call in counted]
+    tokens = tokens_by_phase(pair)
+    assert ret(pair, READER, None).tokens == pytest.approx(tokens.reader + 8 / 14 * (tokens.aux + tokens.index))
 
 
 def test_a_records_scores_are_what_it_states():
-    assert token_scores(a_record()) == pytest.approx(
-        {
-            "ret": 100 + 300 * 8 / 14,
-            "ret_parameters": 250,
-            "tokens_reader": 100,
-            "tokens_aux": 200,
-            "tokens_index": 100,
-            "encoder_tokens": 50,
-        }
-    )
+    assert token_scores(a_record()) == {
+        "ret": 250,
+        "tokens_reader": 100,
+        "tokens_aux": 200,
+        "tokens_index": 100,
+        "encoder_tokens": 50,
+    }
+    assert "ret" not in token_scores(a_record(ret={"tokens": None, "weights": {"small": None}}))
 
 
-def test_without_a_size_a_query_has_no_ret_by_size():
-    assert token_scores(an_incomplete_record(ret={"paper": 0.0, "parameters": 123.0}))["ret_parameters"] == 123.0
-    assert "ret_parameters" not in token_scores(an_incomplete_record(ret={"paper": 0.0, "parameters": None}))
+def test_a_method_has_no_ret_where_that_of_some_queries_is_not_known():
+    alone = a_baseline_record(calls=[a_call("reader")])
+    unknown = a_baseline_record(query_id="q2", ret={"tokens": None, "weights": {"small": None}})
+    assert "ret" in ScoreTable.collect("vanilla", "w", [(alone, None)]).defined
+    assert "ret" not in ScoreTable.collect("vanilla", "w", [(alone, None), (unknown, None)]).defined
+
+
+def test_a_record_of_before_weights_were_written_is_weighed_again_by_its_calls():
+    one = [a_call("reader", parameters=None), a_call(model="large", parameters=None)]
+    assert as_once_written(a_record(calls=one), 157.1, None).ret.tokens == 200
+    pair = [spent("reader", 100), spent("aux", 70)]
+    assert as_once_written(a_record(calls=pair), 140.0, 136.1).ret.tokens == pytest.approx(140)
+    unread = an_incomplete_record()
+    assert as_once_written(unread, 114.3, 123.0).ret.tokens == 123
+    assert as_once_written(unread, 114.3, None).ret.tokens is None
+    assert QueryRecord.model_validate_json(a_record().model_dump_json()) == a_record()

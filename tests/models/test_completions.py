@@ -8,6 +8,7 @@ import signal
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -241,3 +242,14 @@ def test_keeping_changes_no_answer_of_a_model_that_answers_by_the_prompt(tmp_pat
             truth.completion_tokens,
             truth.finish_reason,
         )
+
+
+def test_the_tokens_of_a_completion_are_kept_and_a_request_without_them_is_another_call(path):
+    engine = Engine()
+    asked = request("a", alternatives=2)
+    first = CachedEngine(engine.engine, Completions(path)).complete(asked)
+    again = CachedEngine(engine.engine, Completions(path)).complete(asked)
+    plain = CachedEngine(engine.engine, Completions(path)).complete(request("a"))
+    assert first.tokens
+    assert replace(again, replayed=0.0) == first
+    assert (plain.tokens, engine.count) == ((), 2)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+
 import pytest
 
+from programs.content_key import content_key
 from programs.errors import TransportFault
 from programs.models.cache.journal import Journal, JournaledEngine
 from programs.models.engines.engine import ChatMessage, ChatRequest
@@ -72,7 +76,9 @@ def test_queries_that_have_a_record_are_forgotten(tmp_path):
     assert path.read_text().count("\n") == 1
 
 
-@pytest.mark.parametrize("other", [{"max_tokens": 9}, {"temperature": 0.5}, {"schema": {"type": "object"}}])
+@pytest.mark.parametrize(
+    "other", [{"max_tokens": 9}, {"temperature": 0.5}, {"schema": {"type": "object"}}, {"alternatives": 2}]
+)
 def test_another_request_is_another_call(tmp_path, other):
     engine, path = Engine(), tmp_path / "journal.jsonl"
     ask(Journal(path, ()), engine, "q", request("a"))
@@ -132,3 +138,20 @@ def test_a_text_with_control_tokens_is_replayed_like_any_other(tmp_path):
     again, replayed = ask(Journal(path, ()), engine, "q", request(text))
     assert (again, engine.count) == (first, 1)
     assert replayed.calls[0].prompt_hash == spent.calls[0].prompt_hash
+
+
+def test_the_tokens_of_a_completion_come_back_as_they_were_told(tmp_path):
+    path, asked = tmp_path / "journal.jsonl", request("a", alternatives=3)
+    first = JournaledEngine(ScriptedEngine(lambda _: "a “b” é 🙂"), Journal(path, ())).complete(asked)
+    again = JournaledEngine(ScriptedEngine(lambda _: "other"), Journal(path, ())).complete(asked)
+    assert first.tokens
+    assert replace(again, replayed=0.0) == first
+
+
+def test_a_call_that_was_kept_before_tokens_were_is_still_found(tmp_path):
+    path = tmp_path / "journal.jsonl"
+    older = {"messages": [{"role": "user", "content": "a"}], "max_tokens": 8, "temperature": 0.0, "schema": None}
+    made = {"text": "old", "prompt_tokens": 3, "completion_tokens": 1, "finish_reason": "stop", "transport_retries": 0}
+    key = content_key("q", "scripted", "complete", json.dumps(older, sort_keys=True))
+    path.write_text(json.dumps({"key": key, "query_id": "q", "seconds": 1.0, "made": made}) + "\n")
+    assert ask(Journal(path, ()), Engine(), "q", request("a"))[0] == ["old"]

@@ -12,11 +12,11 @@ import dspy
 import pytest
 
 from programs.errors import ContextOverflow, InputError, ModelUnavailable, TransportFault
-from programs.models.engines.engine import ChatMessage, ChatRequest
+from programs.models.engines.engine import ChatMessage, ChatRequest, GeneratedToken
 from programs.models.engines.exchange import MOST_BYTES
 from programs.models.engines.server import ServerEngine
 from programs.models.engines.transport import MOST_WAIT, retry_after
-from programs.models.engines.wire import read_completion, read_echo
+from programs.models.engines.wire import SPLIT_CHARACTER, read_completion, read_echo
 from programs.models.language_model import LanguageModel, RequestRefused
 from programs.models.ledger import Ledger, Phase
 from programs.models.network import is_loopback
@@ -256,6 +256,67 @@ def test_capabilities_are_what_the_server_was_found_to_do(endpoint):
 def test_a_server_that_ignores_schemas_is_found_out(endpoint):
     endpoint.keeps_to_schemas = False
     assert opened(endpoint).capabilities.schema is False
+
+
+def likely(*tokens):
+    """Write a completion of tokens as a server does, each with itself and one other that was likely."""
+    content = [
+        {
+            "token": text,
+            "logprob": -0.1,
+            "top_logprobs": [{"token": text, "logprob": -0.1}, {"token": "x", "logprob": other}],
+        }
+        for text, other in tokens
+    ]
+    told = completion("".join(text for text, _ in tokens))
+    told["choices"][0]["logprobs"] = {"content": content}
+    return told
+
+
+def test_alternatives_are_asked_for_by_the_request_and_read_token_by_token(endpoint):
+    engine = opened(endpoint)
+    endpoint.answers = [lambda handler, body: send(handler, likely(("fi", -2.5), ("ne", float("-inf"))))]
+    made = engine.complete(replace(REQUEST, alternatives=3))
+    assert (endpoint.seen[0]["logprobs"], endpoint.seen[0]["top_logprobs"]) == (True, 3)
+    assert [(token.text, len(token.alternatives)) for token in made.tokens] == [("fi", 2), ("ne", 1)]
+    assert made.tokens[0].alternatives[1] == GeneratedToken("x", -2.5)
+    assert made.mean_logprob == pytest.approx(-0.1)
+    plain = engine.complete(REQUEST)
+    assert plain.tokens == ()
+    assert "top_logprobs" not in endpoint.seen[1]
+
+
+def test_a_token_that_is_half_a_character_is_text_as_its_completion_is():
+    made = read_completion(likely(("in \ud800", -2.5)), alternatives=2)
+    assert [made.text, made.tokens[0].text, made.tokens[0].alternatives[0].text] == ["in \ufffd"] * 3
+
+
+def test_a_server_that_tells_no_alternatives_is_found_out(endpoint):
+    assert opened(endpoint).capabilities.token_logprobs is False
+    assert opened(endpoint).complete(replace(REQUEST, alternatives=3)).tokens == ()
+
+
+def test_a_server_that_tells_alternatives_is_found_to(endpoint):
+    plain = endpoint.chat
+    endpoint.chat = lambda handler, body: (
+        send(handler, likely(("Hello", -2.0))) if body.get("logprobs") else plain(handler, body)
+    )
+    assert opened(endpoint).capabilities.token_logprobs is True
+
+
+def test_a_server_that_breaks_on_parts_of_a_character_is_not_asked_for_alternatives(endpoint):
+    plain = endpoint.chat
+
+    def chat(handler, body):
+        if SPLIT_CHARACTER in str(body):
+            status(500, "invalid UTF-8 byte at index 0")(handler, body)
+        elif body.get("logprobs"):
+            send(handler, likely(("Hello", -2.0)))
+        else:
+            plain(handler, body)
+
+    endpoint.chat = chat
+    assert opened(endpoint, retries=0).capabilities.token_logprobs is False
 
 
 def test_no_server_is_an_error_that_names_the_address_and_the_remedy():

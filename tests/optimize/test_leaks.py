@@ -19,7 +19,7 @@ from programs import run
 from programs.errors import InputError
 from programs.runner.evaluation import ConfiguredMethod, Evaluation
 from programs.runner.evaluation import question_set as questions_of
-from programs.selection.compiled import Compiled
+from programs.selection.compiled import Compiled, read_compiled
 from programs.selection.lock import LOCK
 from programs.settings import load_settings
 from programs.workloads.hashes import SeenHashes
@@ -231,6 +231,21 @@ def test_I11_a_program_put_beside_a_lock_is_not_in_it(data, tmp_path):
     write_selection(honest, compiled_on(develop(cheat), "react"))
     assert refused(evaluate(data, tmp_path / "run", compiled=honest, method="react"), "react", "not in the lock")
     assert evaluate(data, tmp_path / "run", compiled=honest).exit_code == 0
+
+
+def test_I11_a_variant_is_evaluated_with_what_is_locked_for_its_base_and_with_nothing_else(data, tmp_path):
+    variant = "staterag-without-mars"
+    honest = selected_on(tmp_path, DEV, method="staterag", parameters={"lifecycle.cycles": 1})
+    assert evaluate(data, tmp_path / "run", compiled=honest, method=variant).exit_code == 0
+    manifest = read_manifest(tmp_path / "run" / "manifest.json")
+    locked = read_compiled(honest, "staterag")
+    assert manifest.selection.lock == json.loads((honest / LOCK).read_bytes())["digest"]
+    assert [(entry.name, entry.compiled) for entry in manifest.methods] == [(variant, locked.digest)]
+    cheat = write_data(tmp_path / "more", EVALUATION, EVALUATION)
+    write_selection(tmp_path / "bare", compiled_on(develop(cheat), "staterag"))
+    assert refused(evaluate(data, tmp_path / "b", compiled=tmp_path / "bare", method=variant), "optimize.lock")
+    cheated = lock(tmp_path / "bare")
+    assert refused(evaluate(data, tmp_path / "c", compiled=cheated, method=variant), SAW)
 
 
 def test_I11_a_folder_or_a_file_behind_a_link_is_what_it_points_to(data, tmp_path):

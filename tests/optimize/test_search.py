@@ -154,6 +154,19 @@ def test_a_metric_that_no_question_has_is_said_before_a_second_trial(found):
         found(quality="source_recall")
 
 
+def test_a_cost_that_is_not_known_of_every_question_is_said_before_a_second_trial(found, monkeypatch):
+    measure = search_module.measure
+
+    def without_a_size(*args, **options):
+        whole = measure(*args, **options)
+        first = {name: value for name, value in whole.scores[0].items() if name != "ret"}
+        return replace(whole, scores=(first, *whole.scores[1:]))
+
+    monkeypatch.setattr(search_module, "measure", without_a_size)
+    with pytest.raises(InputError, match=r"ret is not known for 3 of 24 questions.*auxiliary\.parameters"):
+        found()
+
+
 @pytest.mark.parametrize(
     ("quality", "cost", "message"),
     [

@@ -11,6 +11,11 @@ def test_a_method_has_its_printed_name_and_an_unknown_one_its_own():
     assert method_label("mine") == "mine"
 
 
+def test_what_is_no_variant_of_staterag_is_not_taken_for_one_by_its_name():
+    assert not is_variant("staterag-of-mine")
+    assert not is_variant("flat-fusion")
+
+
 def test_a_system_of_one_of_several_runs_names_its_run():
     assert method_label("monday/staterag") == "StateRAG (monday)"
     assert is_staterag("monday/staterag")
@@ -35,3 +40,8 @@ def test_staterag_comes_last_after_its_variants_and_baselines_as_in_the_paper():
     ]
     expected = ["vanilla", "a/vanilla", "hipporag2", "mine", "staterag-without-smp", "staterag-typed", "staterag"]
     assert in_order(given) == expected
+
+
+def test_the_flat_control_stands_after_the_baselines_and_before_the_variants():
+    given = ["staterag", "staterag-without-tam", "flat-fusion", "hipporag2"]
+    assert in_order(given) == ["hipporag2", "flat-fusion", "staterag-without-tam", "staterag"]

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
+from metrics.record import Phase
+from metrics.work import Spent, Step
 from programs.report.names import LONGBENCH
 from programs.report.results import Results
-from programs.report.run_tables import all_tables, diagnostics_table, memory_table, token_table
+from programs.report.run_tables import all_tables, diagnostics_table, memory_table, token_table, work_table
 from programs.report.table_formats import write_tables
 
 
@@ -29,9 +33,9 @@ def test_recall_at_k_is_shown_for_the_corpus_alone(made):
     assert [(row.group, row.cells[0].value) for row in table.rows] == [("corpus/x", 0.25)]
 
 
-def test_tokens_have_both_kinds_of_ret_and_the_papers_index_tokens(made):
-    table = token_table(Results([made("staterag", task, ret_parameters=7.0) for task in LONGBENCH]))
-    assert "ret_parameters" in {column.key for column in table.columns}
+def test_tokens_have_ret_and_the_papers_index_tokens(made):
+    table = token_table(Results([made("staterag", task) for task in LONGBENCH]))
+    assert "ret" in {column.key for column in table.columns}
     [macro] = [row for row in table.rows if row.group == "LongBench macro"]
     printed = {column.key: found.published for column, found in zip(table.columns, macro.cells, strict=True)}
     assert printed["tokens_index"] == 708
@@ -48,6 +52,23 @@ def test_a_hit_rate_weighs_reads_and_longbench_weighs_tasks(made):
     assert rates["LongBench macro"].value == pytest.approx(30.0)
     assert rates["HotpotQA"].published == 5.77
     assert rates["LongBench macro"].published == 17.44
+
+
+def test_work_is_a_mean_over_all_queries_by_role_and_phase_and_longbench_weighs_tasks(made):
+    def spent(n, calls):
+        return Spent(np.full(n, calls), np.full(n, 100.0 * calls), np.full(n, 0.5 * calls))
+
+    planner, reader = Step(Phase.AUX, "planner"), Step(Phase.READER, "reader")
+    tables = [
+        replace(made("staterag", task, n), work={planner: spent(n, calls), reader: spent(n, 1.0)})
+        for task, n, calls in zip(LONGBENCH, (10, 20, 30), (1.0, 2.0, 6.0), strict=True)
+    ]
+    table = work_table(Results(tables))
+    found = {(row.group, row.label): [cell.value for cell in row.cells] for row in table.rows}
+    assert found["HotpotQA", "StateRAG: planner (auxiliary)"] == [1, 100, 0.5]
+    assert found["LongBench macro", "StateRAG: planner (auxiliary)"] == pytest.approx([3, 300, 1.5])
+    assert found["LongBench macro", "StateRAG: reader (reader)"] == [1, 100, 0.5]
+    assert work_table(Results([made("vanilla", "qasper")])) is None
 
 
 def test_a_method_that_never_read_global_memory_has_no_hit_rate(made):

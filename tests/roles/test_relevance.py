@@ -8,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from programs.errors import ModelUnavailable
-from programs.roles.relevance import SMOOTHING, by_fusion, by_headings, by_names, reciprocal
+from programs.roles.relevance import SMOOTHING, by_fusion, by_headings, by_names, fused, reciprocal
 from programs.roles.retriever import Retriever, region_records
 from programs.tam.headings import Headings
-from tests.roles.test_roles import nodes_about, propose, turn
+from tests.roles.test_roles import PLAN, nodes_about, propose, turn
+from tests.support.scripted import HashedEncoder, OverlapCrossEncoder
 
 FUSION = {"retriever": {"ranker": "fusion"}}
 
@@ -31,6 +32,23 @@ def test_a_fused_score_lies_between_0_and_1():
     view = turn((lens,), **FUSION)
 
     assert all(0 < score <= 1 for score in by_fusion(view, region_records(view)))
+
+
+def test_the_retriever_ranks_by_the_one_fusion_there_is():
+    lens = nodes_about(turn(), "observatory")[0]
+    view = turn((lens,), **FUSION)
+    records = region_records(view)
+    alone = fused(view.query, PLAN.targets, [each.text for each in records], HashedEncoder(), OverlapCrossEncoder())
+
+    assert by_fusion(view, records).tolist() == alone.tolist()
+
+
+def test_without_a_plan_the_targets_are_silent_and_the_other_opinions_are_heard():
+    texts = ["The lens is in the dome.", "It rains in spring.", "The dome of the lens."]
+    scores = fused("lens dome", (), texts, HashedEncoder(), OverlapCrossEncoder())
+
+    assert np.isfinite(scores).all()
+    assert scores[1] == scores.min()
 
 
 def test_what_shares_a_name_with_the_best_is_lifted_and_what_shares_none_is_not():

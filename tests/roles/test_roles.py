@@ -179,9 +179,16 @@ def test_a_scorer_without_weight_does_no_work(monkeypatch):
     assert propose(Navigator(), turn(navigation={"scorer": {"embedding": 1.0, "cross-encoder": 0.0}}))
 
 
-@pytest.mark.parametrize("weights", ['{"embedding": 0}', '{"embedding": 1, "listwise": -1}', "{}"])
-def test_weights_that_make_no_score_are_refused(weights):
-    with pytest.raises(InputError, match=r"at least one weight must be above 0|takes a number from 0"):
+@pytest.mark.parametrize(
+    ("weights", "said"),
+    [
+        ('{"embedding": 0}', "at least one weight must be above 0"),
+        ('{"embedding": 1, "listwise": -1}', r"'navigation\.scorer\.listwise': takes a number from 0"),
+        ("{}", "at least one weight must be above 0"),
+    ],
+)
+def test_weights_that_make_no_score_are_refused(weights, said):
+    with pytest.raises(InputError, match=said):
         load_settings("tiny", [f"navigation.scorer={weights}"])
 
 
@@ -270,3 +277,9 @@ def test_an_ordinary_record_is_shown_to_the_byte():
     record = turn().tools.graph.record(1, 1)
     assert numbered([record], provenance=False) == f"[1] {record.text}"
     assert numbered([record]) == f"[1] ({record.evidence_id})\n{record.text}"
+
+
+def test_an_engine_without_schemas_will_do_where_they_are_only_described():
+    lm = LanguageModel(Unable(RoleScript(), model="no-schema"))
+    settings = small_settings(lifecycle={"constrained": False})
+    check_capabilities(Runtime(settings, lm, lm, HashedEncoder(), OverlapCrossEncoder()))

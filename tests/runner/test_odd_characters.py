@@ -13,7 +13,7 @@ from programs.models.engines.server import ServerEngine
 from programs.models.language_model import LanguageModel
 from programs.models.runtime import Runtime
 from programs.report.answer import print_answer
-from programs.report.console import print_states, results_table, visible
+from programs.report.console import print_states, results_table
 from programs.runner.evaluate import evaluate
 from programs.runner.folder import RunFolder
 from tests.support.endpoint import Endpoint, completion, send, served
@@ -87,10 +87,3 @@ def test_what_a_completion_holds_can_not_reach_the_terminal_as_anything_but_text
     console.print(results_table([(record, ("Vienna",), True, 1.0)]))
     assert "Vienna" in shown.getvalue()
     assert not [c for c in shown.getvalue() if c < " " and c != "\n"]
-
-
-@pytest.mark.parametrize(
-    "code", [*range(0x0D), *range(0x0E, 0x20), 0x7F, *range(0x80, 0xA0), 0x202E, 0x2066, 0x206F, 0xD800, 0xDFFF]
-)
-def test_control_characters_and_half_characters_are_shown_as_a_sign_of_their_own(code):
-    assert visible(f"a{chr(code)}b") == (f"a{chr(code)}b" if chr(code) in "\n\t" else "a\ufffdb")

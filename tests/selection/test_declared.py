@@ -22,6 +22,7 @@ from programs.selection.lock import read_programs
 from programs.settings import load_settings
 from tests.support.examples import fuzzed
 from tests.support.runs import scripted_runtime
+from tests.support.selections import CHOSEN
 from tests.workloads.files import write, write_json
 
 NEVER = ("engine", "model", "base_url", "api_key_env", "threads", "timeout", "retries", "preset", "enabled")
@@ -113,7 +114,7 @@ def test_I12_no_method_declares_a_model_an_address_a_key_or_what_is_kept():
 def test_everything_that_ships_sets_what_its_method_declares():
     files = [*shipped_folder().glob("*/*.json"), *shipped_folder().parent.glob("starts/*/*.json")]
     read = [read_file(file).compiled for file in files if file.name != "lock.json"]
-    assert {compiled.method for compiled in read} == set(specs())
+    assert {compiled.method for compiled in read} == CHOSEN
 
 
 @pytest.mark.parametrize(
@@ -125,7 +126,7 @@ def test_everything_that_ships_sets_what_its_method_declares():
         ({"vanilla.k": "3"}, r"'vanilla\.k': 3 is outside"),
         ({"vanilla.k": True}, r"'vanilla\.k': True is outside"),
         ({"vanilla.k": None}, r"'vanilla\.k': None is outside"),
-        ({"vanilla.k": 2.5}, r"'vanilla\.k'.*a whole number"),
+        ({"vanilla.k": 2.5}, r"'vanilla\.k': takes a whole number"),
         ({"vanilla.k": [3]}, r"parameters\.vanilla\.k: a number, a text, true, false or null"),
         ({"vanilla.k": {"a": 3}}, r"parameters\.vanilla\.k: a number"),
         ({"tam.boundaries": "paragraphs"}, r"'tam\.boundaries': paragraphs is outside"),

@@ -17,7 +17,14 @@ from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Split
 
 from programs.models.encoders.encoder import Span, Vectors
-from programs.models.engines.engine import Capabilities, ChatMessage, ChatRequest, Completion, Likelihood
+from programs.models.engines.engine import (
+    Capabilities,
+    ChatMessage,
+    ChatRequest,
+    Completion,
+    GeneratedToken,
+    Likelihood,
+)
 from programs.models.engines.wire import check_room
 from programs.models.ledger import charge_encoder
 from programs.models.runtime import CROSS_ENCODERS, ENCODERS
@@ -54,7 +61,7 @@ class ScriptedEngine:
         self._turns: Counter[str] = Counter()
         self._lock = threading.Lock()
         self._tokenizer = word_tokenizer()
-        self.capabilities = Capabilities(schema=True, prompt_logprobs=True, context_length=context)
+        self.capabilities = Capabilities(schema=True, prompt_logprobs=True, context_length=context, token_logprobs=True)
         """Everything, so that no path is closed to a test."""
 
     def complete(self, request: ChatRequest) -> Completion:
@@ -63,14 +70,22 @@ class ScriptedEngine:
         check_room(prompt_tokens, request.max_tokens, self.capabilities.context_length)
         time.sleep(self._latency)
         text = self._answer(request)
-        ends = [end for _, end in self.tokens(text)]
-        cut = len(ends) > request.max_tokens
+        spans = self.tokens(text)[: request.max_tokens]
+        cut = bool(spans) and spans[-1][1] < len(text)
         return Completion(
-            text=text[: ends[request.max_tokens - 1]] if cut else text,
+            text=text[: spans[-1][1]] if cut else text,
             prompt_tokens=prompt_tokens,
-            completion_tokens=min(len(ends), request.max_tokens),
+            completion_tokens=len(spans),
             finish_reason="length" if cut else "stop",
+            tokens=tuple(self.told(text[s:e], request.alternatives) for s, e in spans) if request.alternatives else (),
         )
+
+    def told(self, token: str, alternatives: int) -> GeneratedToken:
+        """Find each token as likely as not, and the rest of the probability on what nobody would say."""
+        others = [f"qz{number}" for number in range(1, alternatives)]
+        each = math.log(0.5 / max(1, len(others)))
+        likely = [GeneratedToken(token, math.log(0.5)), *(GeneratedToken(other, each) for other in others)]
+        return GeneratedToken(token, math.log(0.5), tuple(likely))
 
     def likelihood(self, context: str, continuation: str) -> Likelihood:
         """Find words likely that the context has."""

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from optimize.development import Development, open_development
+from programs.methods.registry import specs
 from programs.models.identity import model_identities
 from programs.selection.compiled import Choice, Compiled, MeasuredMean, Spent, write_compiled
 from programs.settings import load_settings
@@ -13,6 +14,10 @@ from tests.workloads.files import write_rows
 
 TASK = "hotpotqa"
 WORKLOAD = f"longbench/{TASK}"
+
+AS_IT_IS = {"flat-fusion"}
+"""A control whose settings follow from what StateRAG ships with, so that nothing is chosen for it."""
+CHOSEN = {one.compiled_as for one in specs().values()} - AS_IT_IS
 
 
 def row(name: str, **changes: Any) -> dict[str, Any]:

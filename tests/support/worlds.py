@@ -71,7 +71,7 @@ class World:
     model: LanguageModel
 
     def query(self, query_id: str = "q", position: int = 0, text: str = "where is the lens?") -> QueryMemory:
-        return self.pool.open(query_id, position, text, self.encoder.encode_queries([text])[0])
+        return self.pool.open(query_id, position, text, self.collection, self.encoder.encode_queries([text])[0])
 
     def contract(self, memory: QueryMemory, max_traces: int = 4) -> Contract:
         return Contract(self.graph, self.collection.texts, self.settings.limits(max_traces), memory.readable)

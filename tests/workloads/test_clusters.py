@@ -71,6 +71,13 @@ def test_own_questions_on_the_same_files_have_a_cluster_whatever_the_files_are_c
     assert [example.reference.cluster for example in first.examples] == ["documents of line-1"] * 2
 
 
+def test_a_passage_that_recurs_in_other_contexts_does_not_tie_their_questions_together(tmp_path):
+    contexts = [f"Passage 1:\nNets\nIda mends nets.\nPassage 2:\nKnots\nKnot {number}.\n" for number in (1, 2, 2)]
+    path = write_rows(tmp_path / "mine.jsonl", *({"question": "What?", "context": text} for text in contexts))
+    found = [example.reference.cluster for example in open_workload("own", None, "dev", path).examples]
+    assert found == [None, "documents of line-2", "documents of line-2"]
+
+
 def test_an_interval_over_own_questions_on_one_document_is_wider_than_if_each_stood_alone(tmp_path):
     rows = [{"question": "What?", "context": f"Text {at // 10}."} for at in range(60)]
     opened = open_workload("own", None, "dev", write_rows(tmp_path / "mine.jsonl", *rows))

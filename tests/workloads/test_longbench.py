@@ -7,8 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from programs.documents.collection import Collection, Source
 from programs.errors import InputError
-from programs.workloads.longbench import Passage, gold_passages, load_longbench, passages
+from programs.workloads.longbench import (
+    HEADER,
+    Passage,
+    context_collection,
+    gold_passages,
+    load_longbench,
+    passages,
+)
 from tests.workloads.files import write, write_rows
 
 ROW = {
@@ -23,10 +31,16 @@ ROW = {
 }
 
 
-def test_a_row_becomes_a_query_over_its_context_exactly_and_a_reference(tmp_path):
+def test_a_row_becomes_a_query_over_the_passages_of_its_context_exactly_and_a_reference(tmp_path):
     row = {**ROW, "supporting_titles": ["Nets"], "question_type": "bridge"}
     (example,) = load_longbench(write_rows(tmp_path / "t.jsonl", row))
-    assert example.query.collection.texts == {"context": ROW["context"]}
+    collection = example.query.collection
+    assert collection.texts == {
+        "passage-1": "Nets\r\nNets are mended.",
+        "passage-2": "Odd\u2028ity\nIda Holm mends them.",
+    }
+    assert collection.cut_from.text == ROW["context"]
+    assert all(ROW["context"].startswith(source.text, source.start) for source in collection.each())
     assert (example.query.query_id, example.query.question, example.query.position) == ("r1", ROW["input"], 0)
     assert example.reference.answers == ("Ida Holm",)
     assert [[passage.title for passage in group] for group in example.reference.passages] == [["Nets"]]
@@ -135,8 +149,8 @@ def test_gold_passages_slice_to_title_and_text_in_a_group_for_each_title(parts, 
     context = together(bodies)
     groups = gold_passages(context, titles)
     wanted = [[body for body, (own, _) in zip(bodies, parts, strict=True) if own == title] for title in titles]
-    assert [[context[p.start : p.end] for p in group] for group in groups] == wanted
-    assert {p.source_id for group in groups for p in group} <= {"context"}
+    texts = context_collection(context).texts if groups else {}
+    assert [[texts[p.source_id][p.start : p.end] for p in group] for group in groups] == wanted
 
 
 def test_a_repeated_title_gives_every_passage_that_bears_it_and_an_absent_one_an_empty_group(tmp_path):
@@ -144,4 +158,35 @@ def test_a_repeated_title_gives_every_passage_that_bears_it_and_an_absent_one_an
     row = {**ROW, "context": context, "supporting_titles": ["A", "C"]}
     (example,) = load_longbench(write_rows(tmp_path / "t.jsonl", row))
     groups = example.reference.passages
-    assert [[context[p.start : p.end] for p in group] for group in groups] == [["A\none", "A\nthree"], []]
+    texts = example.query.collection.texts
+    assert [[texts[p.source_id] for p in group] for group in groups] == [["A\none", "A\nthree"], []]
+
+
+def test_a_context_without_passages_is_one_source_and_what_stands_before_the_first_is_kept():
+    assert context_collection("plain text").texts == {"context": "plain text"}
+    assert context_collection("Passage 1:\n").texts == {"context": "Passage 1:\n"}
+    opening = "Read this.\nPassage 3:\nis the last.\n"
+    collection = context_collection(f"{opening}Passage 1:\nA\none\nPassage 2:\n\nPassage 3:\nC")
+    assert collection.texts == {"opening": opening, "passage-1": "A\none", "passage-3": "C"}
+
+
+@given(parts)
+def test_every_word_of_a_context_is_in_a_source_but_for_the_header_lines(parts):
+    context = together(["\n".join([title, *lines]) for title, lines in parts]) or "x"
+    collection = context_collection(context)
+    left = HEADER.sub("", context) if collection.cut_from else context
+    assert "".join("".join(collection.texts.values()).split()) == "".join(left.split())
+
+
+def test_a_passage_that_recurs_is_the_same_content_under_its_number_in_each_row():
+    first = context_collection("Passage 1:\nA\none\nPassage 2:\nB\ntwo")
+    second = context_collection("Passage 1:\nC\nthree\nPassage 2:\nD\nfour\nPassage 3:\nB\ntwo\n")
+    assert first.contents["passage-2"] == second.contents["passage-3"]
+    assert first.contents["passage-1"] not in second.contents.values()
+
+
+def test_a_passage_that_does_not_stand_where_it_says_is_refused():
+    with pytest.raises(ValueError, match="'p' is not at 1 of 'context'"):
+        Collection(
+            sources=(Source(source_id="p", text="ab", start=1),), cut_from=Source(source_id="context", text="abc")
+        )

@@ -52,7 +52,7 @@ def test_rows_of_longbenchs_shape_load_with_their_gold_passages(tmp_path):
     row = {"_id": "r1", "input": "Who?", "context": "Passage 1:\nNets\nIda.", "answers": ["Ida"], "length": 3}
     (example,) = load(tmp_path, {**row, "supporting_titles": ["Nets"], "question_type": "bridge"})
     (((gold,),),) = [example.reference.passages]
-    assert row["context"][gold.start : gold.end] == "Nets\nIda."
+    assert example.query.collection.texts[gold.source_id][gold.start : gold.end] == "Nets\nIda."
     assert (example.query.query_id, example.reference.question_type) == ("r1", "bridge")
 
 

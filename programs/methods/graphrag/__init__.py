@@ -1,8 +1,10 @@
 """GraphRAG: an entity graph made by a model, its communities and their reports, searched locally or globally.
 
 Where it differs from version 3.1.2: completions are JSON held to a schema instead of delimited records; text units are
-cut by the encoder's tokens; the hierarchy of communities is igraph's Leiden applied again to what is too large, which
-is not bit-equal to graspologic's; the last answering call is the shared reader's.
+cut by the encoder's tokens, and as much smaller than published as the reader's budget is smaller than the published
+context, so that several fit it whole; they end where the regions of the other methods would; the hierarchy of
+communities is igraph's Leiden applied again to what is too large, which is not bit-equal to graspologic's; the last
+answering call is the shared reader's.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ SPEC = MethodSpec(
     program="programs.methods.graphrag.program:GraphRAG",
     settings=GraphragSettings,
     space=(
-        OneOf("graphrag.chunk_tokens", (300, 600, 900, 1200), index_calls=True),
+        Real("graphrag.unit_share", 0.08, 0.35, index_calls=True),
         OneOf("graphrag.chunk_overlap", (0, 50, 100), index_calls=True),
         Whole("graphrag.gleanings", 0, 1, index_calls=True),
         Whole("graphrag.cluster_size", 5, 20, index_calls=True),

@@ -2,7 +2,7 @@
 
 The order is that of the original's context: reports, entities, relationships, sources. So are the shares, here of
 the reader's budget. The original leaves out whatever does not fit its share whole; its context is 12,000 tokens, and
-in a share of ours not even one text unit would fit, so a report or text unit that does not fit is cut.
+in a share of ours not even one report may fit, so the report or text unit that crosses the end of its share is cut.
 """
 
 from __future__ import annotations

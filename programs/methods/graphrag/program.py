@@ -55,8 +55,9 @@ class GraphRAG(EvidenceProgram):
 
     def _build(self, run: QueryRun) -> KnowledgeIndex:
         settings, encoder = self.settings.of(GraphragSettings), self.runtime.encoder
-        asking = Asking(run)
-        units = segment(run.query.collection, encoder, settings.chunk_tokens, settings.chunk_overlap)
+        asking, budget = Asking(run), self.settings.lifecycle.reader_budget
+        size, overlap = settings.unit_tokens(budget), settings.unit_overlap(budget)
+        units = segment(run.query.collection, encoder, size, overlap, self.settings.tam.boundaries)
         merged = merge(self.extraction.find([unit.text for unit in units], asking, settings))
         graph = self.descriptions.describe(merged, asking, settings)
         edges = [(pair.source, pair.target, pair.weight) for pair in graph.relationships]

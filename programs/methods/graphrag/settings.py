@@ -16,8 +16,22 @@ class GraphragSettings(Frozen):
     search: Literal["local", "global"] = Field(
         "local", description="'local' searches from the entities nearest to the question; 'global' reads all reports"
     )
-    chunk_tokens: int = Field(1200, ge=8, le=MOST_TOKENS, description="tokens of a text unit")
-    chunk_overlap: int = Field(100, ge=0, le=MOST_TOKENS, description="tokens that neighbouring text units share")
+    chunk_tokens: int = Field(
+        1200, ge=8, le=MOST_TOKENS, description="tokens of a text unit, as far as unit_share allows"
+    )
+    chunk_overlap: int = Field(
+        100,
+        ge=0,
+        le=MOST_TOKENS,
+        description="tokens that neighbouring text units share; as much less as text units are smaller",
+    )
+    unit_share: float = Field(
+        0.16,
+        gt=0,
+        le=1,
+        description="part of the reader's budget that one text unit may take: half of it for text units holds three, "
+        "and 12,000 tokens, the published context, leave them as long as published",
+    )
 
     entity_types: tuple[str, ...] = Field(
         ("organization", "person", "geo", "event"), min_length=1, description="types of entities to look for"
@@ -71,6 +85,14 @@ class GraphragSettings(Frozen):
     shuffle_seed: int = Field(
         86, ge=0, le=LARGEST_SEED, description="seed of the order in which a global search reads reports"
     )
+
+    def unit_tokens(self, budget: int) -> int:
+        """Give the tokens of a text unit where the reader has this budget."""
+        return max(1, min(self.chunk_tokens, int(budget * self.unit_share)))
+
+    def unit_overlap(self, budget: int) -> int:
+        """Give the tokens that such text units share, in the proportion that the settings have."""
+        return self.chunk_overlap * self.unit_tokens(budget) // self.chunk_tokens
 
     @model_validator(mode="after")
     def _parts_fit_the_whole(self) -> Self:

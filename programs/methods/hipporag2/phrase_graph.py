@@ -33,7 +33,7 @@ class FactBase:
     """What was extracted, with each phrase and each fact once, in the order of first mention."""
 
     triples: tuple[tuple[Triple, ...], ...]
-    """By passage, for the passages that were read."""
+    """By passage."""
     phrases: tuple[str, ...]
     facts: tuple[Fact, ...]
 

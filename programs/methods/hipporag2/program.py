@@ -2,7 +2,8 @@
 
 Where it differs from the published code: passages are the project's segments; the encoder takes no instruction, so one
 vector of the question is compared with facts and with passages alike; the recognition memory answers with the numbers
-of facts, and comes without the demonstrations that were compiled for another model; and no broken JSON is mended.
+of facts; its demonstrations and those of the extractions are the project's own, shorter and fewer than the ten that
+were compiled for another model; and no broken JSON is mended.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import dspy
 import numpy as np
 
 from programs.methods.base import EvidenceProgram, QueryRun
+from programs.methods.hipporag2.demonstrations import ENTITIES, RECOGNITION, TRIPLES
 from programs.methods.hipporag2.openie import Extractor
 from programs.methods.hipporag2.phrase_graph import fact_base
 from programs.methods.hipporag2.rank import Scores, min_max, passage_scores, phrase_weights, seeds
@@ -36,6 +38,8 @@ class HippoRAG2(EvidenceProgram):
         self.find_entities = dspy.Predict(FindEntities)
         self.find_triples = dspy.Predict(FindTriples)
         self.recognise = dspy.Predict(RecogniseFacts)
+        self.find_entities.demos, self.find_triples.demos = list(ENTITIES), list(TRIPLES)
+        self.recognise.demos = list(RECOGNITION)
 
     @property
     def own(self) -> Hipporag2Settings:
@@ -65,7 +69,7 @@ class HippoRAG2(EvidenceProgram):
         texts = [segment.text for segment in segments]
         passages = SegmentIndex.of(segments, encoder)
         extractor = Extractor(self.find_entities, self.find_triples, encoder, own)
-        base = fact_base(extractor.extract(run, texts[: own.extract]))
+        base = fact_base(extractor.extract(run, texts))
         synonyms = find_synonyms(
             base.phrases,
             encoder.encode_passages(base.phrases),

@@ -12,12 +12,6 @@ from signatures.baselines.hipporag2 import MOST_FACTS
 class Hipporag2Settings(Frozen):
     """HippoRAG2."""
 
-    extract: int | None = Field(
-        None,
-        ge=0,
-        le=MOST_CANDIDATES,
-        description="passages that triples are taken from, the first ones; None is all, the rest have none",
-    )
     passage_tokens: int = Field(
         1024, ge=8, le=MOST_TOKENS, description="encoder tokens of a passage that the extractor reads at most"
     )

@@ -24,7 +24,9 @@ class MemoragSettings(Frozen):
     clue_words: int = Field(
         3, ge=0, le=1000, description="a recalled line is searched for when it has more words than this"
     )
-    draft: bool = Field(False, description="also search for an answer drafted from memory, at the cost of a call")
+    draft: bool = Field(
+        True, description="also search for an answer drafted from memory, at the cost of a call, as published"
+    )
     chunk_tokens: int = Field(
         512, ge=8, le=MOST_TOKENS, description="tokens of a retrieved chunk: whole sentences as far as they fit"
     )

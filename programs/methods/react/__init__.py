@@ -14,8 +14,8 @@ SPEC = MethodSpec(
     space=(
         *segmentation(),
         Whole("react.steps", 3, 9, online=True),
-        Whole("react.hits", 1, 6, online=True),
-        Whole("react.sentences", 2, 8, online=True),
+        Whole("react.hits", 1, 9, online=True),
+        Whole("react.sentences", 1, 6, online=True),
     ),
     place=4,
     printed=2,

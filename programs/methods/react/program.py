@@ -1,7 +1,7 @@
 """ReAct: thoughts, actions and observations in turn; the evidence is what the actions found.
 
-Asked without demonstrations, and one call a step: the published loop asks again for an action that it can't read,
-here such a step is spent. The answer that ends a trajectory is thrown away, since the shared reader answers.
+One call a step: the published loop asks again for an action that it can't read, here such a step is spent. The answer
+that ends a trajectory is thrown away, since the shared reader answers.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ import numpy as np
 
 from programs.documents.sentences import sentences_of
 from programs.methods.base import EvidenceProgram, QueryRun
-from programs.methods.prompt_room import head
+from programs.methods.react.demonstrations import DEMONSTRATIONS
 from programs.methods.react.settings import ReactSettings
+from programs.methods.react.trajectory import NONE_YET, latest, rendered
 from programs.methods.segments import SegmentIndex, segment_index
 from programs.models.encoders.encoder import Encoder
-from programs.models.plain_text import ITEM_NUMBERS, line_lookalikes, numbered_items
+from programs.models.plain_text import ITEM_NUMBERS, numbered_items
 from programs.state import EvidenceRecord
 from programs.tam.segment import Segment
 from signatures.baselines.react import Step, TakeStep
 
 UNREADABLE = "Invalid action."
-STEP_LINES = line_lookalikes("Thought 1", "Action 1", "Observation 1")
 
 
 class ReAct(EvidenceProgram):
@@ -34,6 +34,7 @@ class ReAct(EvidenceProgram):
     def assemble(self) -> None:
         """Make the method's own parts."""
         self.act = dspy.Predict(TakeStep)
+        self.act.demos = list(DEMONSTRATIONS)
 
     def index(self, run: QueryRun) -> SegmentIndex:
         """Cut the sources into the same segments as StateRAG's and encode them."""
@@ -62,7 +63,7 @@ class ReAct(EvidenceProgram):
                 "act",
                 settings.step_tokens,
                 question=run.query.question,
-                trajectory=latest(trajectory, settings.trajectory_tokens, self.runtime.encoder) or "none",
+                trajectory=latest(trajectory, settings.trajectory_tokens, self.runtime.encoder) or NONE_YET,
             )
             step: Step | None = None if prediction is None else prediction.step
             if step is not None and step.action == "finish":
@@ -118,27 +119,3 @@ class Library:
             similarity = vectors @ self._encoder.encode_queries([phrase])[0]
             first = int(np.argmax(np.convolve(similarity, np.ones(self._sentences), "valid")))
         return " ".join(sentences[first : first + self._sentences])
-
-
-def rendered(number: int, step: Step | None, observation: str) -> str:
-    """Write a step as the published trajectories do. Nothing that it quotes reads as another step."""
-    observed = f"Observation {number}: {STEP_LINES.break_up(observation)}"
-    if step is None:
-        return observed
-    thought, argument = map(STEP_LINES.break_up, (step.thought, step.argument))
-    return f"Thought {number}: {thought}\nAction {number}: {step.action}[{argument}]\n{observed}"
-
-
-def latest(trajectory: Sequence[str], budget: int, encoder: Encoder) -> str:
-    """Show as many of the last steps as fit; the very last is cut at its end where it does not fit alone."""
-    shown: list[str] = []
-    left = budget
-    for step in reversed(trajectory):
-        spans = encoder.spans(step)
-        if len(spans) > left:
-            if not shown:
-                shown.append(head(step, left, encoder))
-            break
-        shown.append(step)
-        left -= len(spans)
-    return "\n".join(reversed(shown))

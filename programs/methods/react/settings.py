@@ -9,18 +9,20 @@ from programs.frozen import Frozen
 
 
 class ReactSettings(Frozen):
-    """ReAct. Steps and sentences are the published ones; a published search opened one page."""
+    """ReAct. Steps are the published ones. A published search opened one page and showed five sentences of it; here it
+    finds several segments, which are shorter than a page, and shows as little of each.
+    """
 
     steps: int = Field(7, ge=1, le=1000, description="thought-action-observation steps at most")
-    hits: int = Field(3, ge=1, le=MOST, description="segments that a search finds")
+    hits: int = Field(5, ge=1, le=MOST, description="segments that a search finds")
     sentences: int = Field(
-        5, ge=1, le=MOST, description="sentences that a search shows of each segment; a lookup shows others"
+        2, ge=1, le=MOST, description="sentences that a search shows of each segment; a lookup shows others"
     )
     step_tokens: int = Field(
         160, ge=32, le=MOST_TOKENS, description="tokens that a thought and its action may have, as JSON"
     )
     trajectory_tokens: int = Field(
-        2400,
+        2000,
         ge=64,
         le=MOST_TOKENS,
         description="encoder tokens of the trajectory that a step sees: whole steps, the latest",

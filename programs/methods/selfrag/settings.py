@@ -28,11 +28,6 @@ class SelfragSettings(Frozen):
         1.0, ge=0, le=1_000_000, description="weight of P(fully supported) + P(partially supported) / 2"
     )
     utility_weight: float = Field(0.5, ge=0, le=1_000_000, description="weight of the expected utility, from -1 to 1")
-    measure: Literal["all", "retrieval", "nothing"] = Field(
-        "all",
-        description="label probabilities taken from log-probabilities where the engine has them; a label that is not "
-        "measured is what the model says, with probability 1. 'all' reads each passage eleven times",
-    )
     decision_tokens: int = Field(
         32, ge=8, le=MOST_TOKENS, description="tokens that the retrieval decision may have, as JSON"
     )

@@ -76,5 +76,5 @@ SPEC = MethodSpec(
         Real("memory.plan_similarity", 0.0, 1.0),
     ),
     place=0,
-    printed=9,
+    printed=10,
 )

@@ -5,15 +5,20 @@ from __future__ import annotations
 from itertools import count
 from pathlib import Path
 
+import dspy
+
 from metrics.record import MemoryUse
+from programs.carriers.carrier import Carrier
 from programs.carriers.typed import TypedCarrier
 from programs.contract import Contract
 from programs.controller import Controller
+from programs.documents.collection import Collection
 from programs.memory.artifacts import Kind, MemoryScope
+from programs.memory.memory import Memory, MemoryPool
 from programs.memory.permissions import NotPermitted
-from programs.memory.pool import Pool, QueryMemory
+from programs.memory.pool import Pool
 from programs.methods.base import Program, QueryRun
-from programs.models.ledger import Ledger, Phase
+from programs.models.ledger import Phase
 from programs.roles.navigator import Navigator
 from programs.roles.planner import Planner
 from programs.roles.retriever import RANKERS, Retriever
@@ -26,13 +31,11 @@ from programs.tam.abstract import Abstractor, LeadAbstractor, ModelAbstractor, R
 from programs.tam.build import NothingToBuildOn, build_graph
 from programs.tam.graph import TypedGraph
 from programs.tam.store import load_graph, save_graph
-from programs.transcript import Transcript
-from programs.workloads.query import Query
 from signatures.planner import MAX_TARGETS
 
 
 class StateRAG(Program):
-    """The paper's method."""
+    """The paper's method. A variant is a subclass that takes out or replaces one of the parts below `answer`."""
 
     name = "staterag"
 
@@ -40,17 +43,16 @@ class StateRAG(Program):
         """Make the method's own parts."""
         check_parts(self.settings)
         self.planner = Planner()
-        self.navigator = Navigator()
+        self.navigator: dspy.Module = Navigator()
         self.retriever = Retriever()
         self.verifier = Verifier()
         self.abstraction = ModelAbstractor()
-        self.pool = Pool(self.workload, self.memory_file, self.settings.memory)
+        self.pool = self._pool()
 
     @property
     def ordered(self) -> bool:
         """Whether memory passes from a query to the next."""
-        memory = self.settings.memory
-        return memory.enabled and memory.keep_global and memory.order == "strict"
+        return self.pool.ordered
 
     def resume(self, done: frozenset[int]) -> None:
         """Forget what the queries that will run again left in memory and among the graphs."""
@@ -67,55 +69,73 @@ class StateRAG(Program):
         """Open memory, find or build the graph, and hand over to the controller."""
         query = run.query
         vector = self.runtime.encoder.encode_queries([query.question])[0]
-        with self.pool.open(query.query_id, query.position, query.question, vector) as memory:
+        with self.pool.open(query.query_id, query.position, query.question, query.collection, vector) as memory:
             try:
                 graph = self._graph(run, memory)
                 run.index_is_ready()
-                self._control(query, graph, run.ledger, memory, run.transcript)
+                self._control(run, self._tools(run, graph, memory), memory)
             except (NothingToBuildOn, NotPermitted) as error:
                 run.transcript.error = str(error)
             finally:
                 run.memory = MemoryUse(reads=memory.reads, hits=memory.hits)
                 run.transcript.refusals = memory.refusals
 
-    def _control(
-        self, query: Query, graph: TypedGraph, ledger: Ledger, memory: QueryMemory, transcript: Transcript
-    ) -> None:
-        """Bind this query's tools and contract, and hand over to the controller."""
+    def _control(self, run: QueryRun, tools: Tools, memory: Memory) -> None:
+        """Run the query under the controller, by a contract over its graph and its sources."""
+        limits = self.settings.limits(self._most_traces())
+        contract = Contract(tools.graph, run.query.collection.texts, limits, memory.readable)
+        controller = Controller(self._operators(), self.reader)
+        controller.run(run.query.question, tools, memory, contract, self._carrier(contract), run.transcript)
+
+    def _pool(self) -> MemoryPool:
+        """Open the workload's memory."""
+        return Pool(self.workload, self.memory_file, self.settings.memory)
+
+    def _operators(self) -> dict[Role, dspy.Module]:
+        """Say who proposes what."""
+        return {
+            Role.PLANNER: self.planner,
+            Role.NAVIGATOR: self.navigator,
+            Role.RETRIEVER: self.retriever,
+            Role.VERIFIER: self.verifier,
+        }
+
+    def _carrier(self, contract: Contract) -> Carrier:
+        """Make what carries the state from role to role."""
+        return TypedCarrier(contract)
+
+    def _most_traces(self) -> int:
+        """Say how many traces a path may have."""
+        navigation = self.settings.navigation
+        return navigation.traces * (1 if navigation.paths == "one" else MAX_TARGETS + 1)
+
+    def _tools(self, run: QueryRun, graph: TypedGraph, memory: Memory) -> Tools:
+        """Bind what the roles work with in this query."""
         runtime = self.runtime
-        tools = Tools(
+        return Tools(
             settings=self.settings,
             reader=runtime.reader,
             auxiliary=runtime.auxiliary,
             encoder=runtime.encoder,
             cross_encoder=runtime.cross_encoder,
             graph=graph,
-            ledger=ledger,
+            ledger=run.ledger,
             memories={role: memory.handle(role) for role in OPERATORS},
         )
-        navigation = self.settings.navigation
-        most_traces = navigation.traces * (1 if navigation.paths == "one" else MAX_TARGETS + 1)
-        contract = Contract(graph, query.collection.texts, self.settings.limits(most_traces), memory.readable)
-        operators = {
-            Role.PLANNER: self.planner,
-            Role.NAVIGATOR: self.navigator,
-            Role.RETRIEVER: self.retriever,
-            Role.VERIFIER: self.verifier,
-        }
-        carrier = TypedCarrier(contract)
-        Controller(operators, self.reader).run(query.question, tools, memory, contract, carrier, transcript)
 
-    def _graph(self, run: QueryRun, memory: QueryMemory) -> TypedGraph:
-        """Build the collection's graph, or find it among those already built."""
+    def _graph(self, run: QueryRun, memory: Memory) -> TypedGraph:
+        """Find the collection's graph among those already built, or build it."""
         collection = run.query.collection
 
         def build() -> TypedGraph:
             with run.ledger.scope("abstraction", Phase.INDEX):
-                return build_graph(
-                    collection, self.runtime.encoder, self._abstractor(), self.settings, reuse_of(memory)
-                )
+                return self._built(collection, memory)
 
         return self.indexes.get(collection.digest, run.query.position, build, GraphCodec())
+
+    def _built(self, collection: Collection, memory: Memory) -> TypedGraph:
+        """Build a collection's graph."""
+        return build_graph(collection, self.runtime.encoder, self._abstractor(), self.settings, reuse_of(memory))
 
     def _abstractor(self) -> Abstractor:
         runtime, tam = self.runtime, self.settings.tam
@@ -145,12 +165,12 @@ class GraphCodec:
         return load_graph(folder)
 
 
-def reuse_of(memory: QueryMemory) -> Reuse:
+def reuse_of(memory: Memory) -> Reuse:
     """Let the builder find abstractions in global memory, and offer new ones, through the Navigator's door."""
     door = memory.handle(Role.NAVIGATOR)
 
     def recall(key: str) -> str | None:
-        payload = door.recall(Kind.ABSTRACTION, key)
+        payload = door.recall_many(Kind.ABSTRACTION, [key]).get(key)
         return None if payload is None else str(payload["text"])
 
     def remember(key: str, text: str, provenance: tuple[str, ...]) -> None:

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 from programs.atomic import LineFile, replacing, writing
 from programs.content_key import content_key
 from programs.elapsed import elapsed
-from programs.models.engines.engine import ChatRequest, Completion, Likelihood, WrappedEngine
+from programs.models.engines.engine import ChatRequest, Completion, GeneratedToken, Likelihood, WrappedEngine
 from programs.models.ledger import current_scope
 
 Made = TypeVar("Made", Completion, Likelihood)
@@ -32,8 +32,19 @@ def timed(ask: Callable[[], Made]) -> tuple[Made, dict[str, Any]]:
 
 
 def again(kind: type[Made], entry: dict[str, Any]) -> Made:
-    """Give a kept call as if it had just been made."""
-    return replace(kind(**entry["made"]), replayed=entry["seconds"])
+    """Give a kept call as if it had just been made. One that was kept before tokens were has none."""
+    made = dict(entry["made"])
+    if "tokens" in made:
+        made["tokens"] = tuple(map(_token, made["tokens"]))
+    return replace(kind(**made), replayed=entry["seconds"])
+
+
+def described(request: ChatRequest) -> str:
+    """Write a request as calls are named by. One that asks for no alternatives has the name that it always had."""
+    asked = asdict(request)
+    if not request.alternatives:
+        del asked["alternatives"]
+    return json.dumps(asked, sort_keys=True)
 
 
 class Journal:
@@ -73,8 +84,7 @@ class RememberingEngine(WrappedEngine):
 
     def complete(self, request: ChatRequest) -> Completion:
         """Answer from what is kept, or ask."""
-        call = ("complete", json.dumps(asdict(request), sort_keys=True))
-        return self._made(Completion, call, lambda: self.engine.complete(request))
+        return self._made(Completion, ("complete", described(request)), lambda: self.engine.complete(request))
 
     def likelihood(self, context: str, continuation: str) -> Likelihood:
         """Answer from what is kept, or ask."""
@@ -104,6 +114,10 @@ class JournaledEngine(RememberingEngine):
 
 def _line(entry: dict[str, Any]) -> bytes:
     return json.dumps(entry).encode() + b"\n"
+
+
+def _token(kept: dict[str, Any]) -> GeneratedToken:
+    return GeneratedToken(kept["text"], kept["logprob"], tuple(map(_token, kept["alternatives"])))
 
 
 def _lines(path: Path) -> list[dict[str, Any]]:

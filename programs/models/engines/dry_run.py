@@ -11,8 +11,10 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from metrics.record import Role
 from programs.models.engines.engine import ChatMessage, ChatRequest, Completion, Likelihood, WrappedEngine
 from programs.models.engines.wire import check_room
+from programs.models.ledger import current_scope
 
 FILLER = "what a model would say here"
 CHARACTERS_PER_TOKEN = 4
@@ -32,7 +34,10 @@ class DryRunEngine(WrappedEngine):
         """Count the prompt, and answer from the schema."""
         prompt_tokens = self.engine.count_tokens(request.messages)
         check_room(prompt_tokens, request.max_tokens, self.capabilities.context_length)
-        text = FILLER if request.schema is None else rehearsed(request, request.schema, self.costliest)
+        if request.schema is None:
+            text = rehearsed_words(request, current_scope().role, self.costliest)
+        else:
+            text = rehearsed(request, request.schema, self.costliest)
         likely = math.ceil(len(text) / CHARACTERS_PER_TOKEN)
         tokens = request.max_tokens if self.costliest else min(likely, request.max_tokens)
         return Completion(text, prompt_tokens, tokens, "stop")
@@ -46,6 +51,17 @@ def rehearsed(request: ChatRequest, schema: dict[str, Any], costliest: bool) -> 
     """Say something that a request's schema allows, about the numbered items that its prompt shows."""
     shown = [int(number) for number in SHOWN.findall(request.messages[-1].content)]
     return json.dumps(SampleValue(schema, shown, costliest).of(schema))
+
+
+def rehearsed_words(request: ChatRequest, role: str, costliest: bool) -> str:
+    """Say something in words: of a role that answers in them, what its tools must find there."""
+    shown = SHOWN.findall(request.messages[-1].content)
+    told = {
+        Role.NAVIGATOR: " ".join(f"[{number}] 0.5" for number in shown),
+        Role.RETRIEVER: " ".join(f"[{number}]" for number in shown[:MOST_SELECTED]),
+        Role.VERIFIER: "FAIL" if costliest else "PASS",
+    }
+    return " ".join([FILLER, *(words for asked, words in told.items() if asked == role)])
 
 
 class SampleValue:
@@ -69,7 +85,8 @@ class SampleValue:
                 return self.of(schema[choices][0])
         kind = schema.get("type")
         if kind == "object":
-            return {name: self.of(part) for name, part in schema.get("properties", {}).items()}
+            parts = schema.get("properties", {})
+            return {name: self.of(parts[name]) for name in schema.get("required", parts)}
         if kind == "array":
             return self._items(schema)
         plain: dict[Any, Any] = {"integer": 1, "number": 0.5, "boolean": self._costliest, "null": None}

@@ -28,6 +28,8 @@ class Capabilities:
     control_tokens: tuple[str, ...] = ()
     """Texts that its tokenizer takes for tokens of their own, where it can tell; what they look like in general is
     known without it (`plain_text`)."""
+    token_logprobs: bool = False
+    """Says how likely each generated token was, and what else was likely in its place, for a request that asks."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,23 @@ class ChatRequest:
     max_tokens: int
     temperature: float = 0.0
     schema: dict[str, Any] | None = field(default=None, hash=False)
+    alternatives: int = 0
+    """How many likely tokens to be told of at each place of the completion. Only where the engine can."""
+
+
+@dataclass(frozen=True)
+class GeneratedToken:
+    """A token of a completion, and the likeliest ones at its place, itself usually among them.
+
+    They are what the model alone would say: a schema may allow none but the one that was generated.
+    """
+
+    text: str
+    logprob: float
+    alternatives: tuple[GeneratedToken, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", well_formed(self.text))
 
 
 @dataclass(frozen=True)
@@ -61,6 +80,8 @@ class Completion:
     """Seconds that the call took when it was made, where a journal answered instead."""
     mean_logprob: float | None = None
     """How sure the model was of what it wrote: the mean log-probability of its tokens, where the engine tells."""
+    tokens: tuple[GeneratedToken, ...] = ()
+    """The tokens of the text one by one, where the request asked for alternatives and the engine has them."""
 
     def __post_init__(self) -> None:
         _check_counts(self.prompt_tokens, self.completion_tokens)

@@ -60,20 +60,21 @@ class LlamaEngine:
         )
         facts = self._client.get("/v1/models").json()["data"][0]["meta"]
         self.parameters = parameters or int(facts["n_params"])
-        self.capabilities = Capabilities(  # it has no prompt log-probabilities to give
+        self.capabilities = Capabilities(
             schema=True,
-            prompt_logprobs=False,
+            prompt_logprobs=False,  # it has none to give
             context_length=min(context, int(facts["n_ctx_train"])),
             control_tokens=control_tokens(path),
+            token_logprobs=True,
         )
 
     def complete(self, request: ChatRequest) -> Completion:
         """Run one completion, if the prompt and the whole answer fit."""
         check_room(self.count_tokens(request.messages), request.max_tokens, self.capabilities.context_length)
-        body = chat_body(self.model, replace(request, schema=None)) | LOGPROBS | {"cache_prompt": self._reuse_prefix}
+        body = LOGPROBS | chat_body(self.model, replace(request, schema=None)) | {"cache_prompt": self._reuse_prefix}
         if request.schema is not None:
             body["grammar"] = compact_json(json.dumps(request.schema))
-        return read_completion(self._post("/v1/chat/completions", body))
+        return read_completion(self._post("/v1/chat/completions", body), request.alternatives)
 
     def likelihood(self, context: str, continuation: str) -> Likelihood:
         """Refuse: `capabilities.prompt_logprobs` is False."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from programs.errors import ContextOverflow, ModelUnavailable, TransportFault
@@ -12,6 +13,7 @@ from programs.models.engines.engine import Capabilities, ChatMessage, ChatReques
 from programs.models.engines.transport import UNREADABLE, Transport
 from programs.models.engines.wire import (
     LOGPROBS,
+    alternatives_probe,
     chat_body,
     check_room,
     echo_body,
@@ -20,6 +22,7 @@ from programs.models.engines.wire import (
     read_completion,
     read_echo,
     schema_probe,
+    tells_alternatives,
     tells_logprobs,
 )
 from programs.models.network import Outbound, shown
@@ -63,6 +66,8 @@ class ServerEngine:
                 schema=self._offers("/v1/chat/completions", schema_probe(model), keeps_to_schema),
                 prompt_logprobs=self._offers("/v1/completions", echo_body(model, "a b"), lambda b: read_echo(b, "b")),
                 context_length=min(context, served or context),
+                token_logprobs=likelihoods
+                and self._offers("/v1/chat/completions", alternatives_probe(model), tells_alternatives),
             )
         except TransportFault as fault:
             self.close()
@@ -80,8 +85,9 @@ class ServerEngine:
         if self._tokenizes:
             tokens, earlier = self._tokenize(request.messages)
             check_room(tokens, request.max_tokens, self.capabilities.context_length)
-        body = chat_body(self.model, request) | self._logprobs
-        completion, retries = self._transport.post("/v1/chat/completions", body, read_completion)
+        body = self._logprobs | chat_body(self.model, request)
+        read = partial(read_completion, alternatives=request.alternatives)
+        completion, retries = self._transport.post("/v1/chat/completions", body, read)
         return replace(completion, transport_retries=earlier + retries)
 
     def likelihood(self, context: str, continuation: str) -> Likelihood:

@@ -19,8 +19,9 @@ from programs.models.network import Outbound, Unreachable, announce, is_local, r
 
 T = TypeVar("T")
 OVERFLOW_SIGNS = ("context length", "context_length", "context size", "context_size")
-UNSUPPORTED_SIGNS = ("not supported", "unsupported", "is supported")
-"""How llama.cpp's server words, with status 500, that it does not offer something: no fault, so not tried again."""
+UNSUPPORTED_SIGNS = ("not supported", "unsupported", "is supported", "invalid utf-8")
+"""How llama.cpp's server words, with status 500, that it does not offer something, or can't write what it would answer:
+no fault, so not tried again."""
 UNREADABLE = (ValueError, KeyError, TypeError, IndexError, OverflowError, RecursionError)
 """What reading a body of another shape raises."""
 MOST_WAIT = 60.0

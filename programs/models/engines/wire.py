@@ -9,10 +9,14 @@ from typing import Any
 import httpx
 
 from programs.errors import ContextOverflow
-from programs.models.engines.engine import ChatMessage, ChatRequest, Completion, Likelihood
+from programs.models.engines.engine import ChatMessage, ChatRequest, Completion, GeneratedToken, Likelihood
 
 LOGPROBS = {"logprobs": True, "top_logprobs": 1}
-"""What asks for the log-probabilities of the tokens that are generated."""
+"""What asks for the log-probabilities of the tokens that are generated; a request for alternatives asks for more."""
+MOST_ALTERNATIVES = 10
+"""Alternatives that an engine is tried with, and that a request may ask for; few servers give more than 20."""
+SPLIT_CHARACTER = "\N{GOTHIC LETTER HWAIR}"
+"""A character that vocabularies have in parts alone."""
 PROBE = {"word": "qz7"}
 """What no model says unless its output is held to a schema."""
 PROBE_SCHEMA = {
@@ -39,21 +43,41 @@ def chat_body(model: str, request: ChatRequest) -> dict[str, Any]:
     if request.schema is not None:
         schema = {"name": "proposal", "schema": request.schema, "strict": True}
         body["response_format"] = {"type": "json_schema", "json_schema": schema}
+    if request.alternatives:
+        body |= {"logprobs": True, "top_logprobs": request.alternatives}
     return body
 
 
-def read_completion(payload: Any) -> Completion:
-    """Read a chat completion with the engine's own counts."""
+def read_completion(payload: Any, alternatives: int = 0) -> Completion:
+    """Read a chat completion with the engine's own counts, and its tokens where alternatives were asked for."""
     choice, usage = payload["choices"][0], payload["usage"]
     text = choice["message"]["content"] or ""
     if not isinstance(text, str):
         raise TypeError(f"a completion whose content is {type(text).__name__}, not text")
+    mean = mean_logprob(choice)
     return Completion(
         text=text,
         prompt_tokens=int(usage["prompt_tokens"]),
         completion_tokens=int(usage["completion_tokens"]),
         finish_reason="length" if choice["finish_reason"] == "length" else "stop",
-        mean_logprob=mean_logprob(choice),
+        mean_logprob=mean,
+        tokens=generated_tokens(choice) if alternatives and mean is not None else (),
+    )
+
+
+def generated_tokens(choice: Any) -> tuple[GeneratedToken, ...]:
+    """Read the tokens of a completion, the alternatives of each the likeliest first.
+
+    What a grammar left no probability at all is no alternative.
+    """
+
+    def likely(found: Any) -> tuple[GeneratedToken, ...]:
+        told = (GeneratedToken(str(one["token"]), float(one["logprob"])) for one in found or ())
+        return tuple(sorted((one for one in told if math.isfinite(one.logprob)), key=lambda one: -one.logprob))
+
+    return tuple(
+        GeneratedToken(str(token["token"]), float(token["logprob"]), likely(token.get("top_logprobs")))
+        for token in choice["logprobs"]["content"]
     )
 
 
@@ -66,6 +90,11 @@ def mean_logprob(choice: Any) -> float | None:
 def tells_logprobs(payload: Any) -> bool:
     """Tell whether a completion says how likely its tokens were."""
     return read_completion(payload).mean_logprob is not None
+
+
+def tells_alternatives(payload: Any) -> bool:
+    """Tell whether a completion says what else was likely, at the places where a grammar left anything else."""
+    return any(len(token.alternatives) > 1 for token in read_completion(payload, MOST_ALTERNATIVES).tokens)
 
 
 def check_room(prompt_tokens: int, max_tokens: int, context: int) -> None:
@@ -105,6 +134,13 @@ def schema_probe(model: str) -> dict[str, Any]:
     """Ask something harmless under a schema that only a constrained engine can meet."""
     question = (ChatMessage("user", "Say hello."),)
     return chat_body(model, ChatRequest(question, max_tokens=64, schema=PROBE_SCHEMA))
+
+
+def alternatives_probe(model: str) -> dict[str, Any]:
+    """Ask for alternatives to parts of a character: some servers break where such a part is a token."""
+    schema = {**PROBE_SCHEMA, "properties": {"word": {"type": "string", "enum": [SPLIT_CHARACTER]}}}
+    question = (ChatMessage("user", "Say hello."),)
+    return chat_body(model, ChatRequest(question, 64, schema=schema, alternatives=MOST_ALTERNATIVES))
 
 
 def keeps_to_schema(payload: Any) -> bool:

@@ -1,7 +1,9 @@
 """What every engine must do. A new engine joins by one line in conftest.py."""
 
 import json
+import math
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import dspy
 import jsonschema
@@ -10,6 +12,7 @@ from dspy import lm15
 from dspy.lm15 import Config, Message
 
 from programs.errors import ContextOverflow
+from programs.models.adapter import TemplateAdapter
 from programs.models.engines.engine import ChatMessage, ChatRequest
 from programs.models.ledger import Call, Ledger, Phase
 from programs.models.network import offline
@@ -256,6 +259,40 @@ def test_likelihood_prefers_the_plausible_continuation_and_is_metered(subject):
     assert plausible == pytest.approx(same, abs=1e-3)
     assert [call.role for call in ledger.calls] == ["navigator"] * 3
     assert ledger.calls[0].prompt_tokens > 10
+
+
+@pytest.mark.parametrize("schema", [None, SCHEMAS["enumeration"]])
+def test_what_else_was_likely_is_told_of_each_token_that_is_asked_for(subject, schema):
+    if not subject.engine.capabilities.token_logprobs:
+        pytest.skip("this engine does not say what its tokens were chosen among, and says so")
+    request = ChatRequest(users("Does the sun rise in the east? PASS if so, else FAIL."), max_tokens=24, schema=schema)
+    plain = subject.engine.complete(request)
+    made = subject.engine.complete(replace(request, alternatives=4))
+    assert plain.tokens == ()
+    if subject.exact:
+        assert made.text == plain.text, "asking changes nothing of what is said"
+    assert "".join(token.text for token in made.tokens).startswith(made.text)  # some also tell what ends an answer
+    for token in made.tokens:
+        assert 0 < len(token.alternatives) <= 4
+        chances = [one.logprob for one in token.alternatives]
+        assert chances == sorted(chances, reverse=True)
+        assert sum(map(math.exp, chances)) <= 1 + 1e-3
+        assert token.logprob <= 1e-3
+        same = [one.logprob for one in token.alternatives if one.text == token.text]
+        assert not same or same[0] == pytest.approx(token.logprob, abs=1e-3)
+
+
+def test_a_prediction_has_the_log_probabilities_that_its_call_asked_for(subject):
+    if not subject.engine.capabilities.token_logprobs:
+        pytest.skip("this engine does not say what its tokens were chosen among, and says so")
+    config = {"max_tokens": 8, "logprobs": True, "top_logprobs": 3}
+    with dspy.context(adapter=TemplateAdapter(), disable_history=True):
+        asked = dspy.Predict(dspy.Signature("question -> answer"))(question="Two?", lm=subject.model, config=config)
+        plain = dspy.Predict(dspy.Signature("question -> answer"))(question="Two?", lm=subject.model)
+    tokens = asked.logprobs["content"]
+    assert "".join(token["token"] for token in tokens).strip().startswith(asked.answer)
+    assert all(0 < len(token["top_logprobs"]) <= 3 for token in tokens)
+    assert "logprobs" not in plain
 
 
 def test_a_model_copied_for_an_optimiser_shares_the_engine_and_the_meter(subject):

@@ -14,9 +14,9 @@ from programs.errors import TransportFault
 from programs.methods.indexes import Indexes
 from programs.methods.registry import specs
 from programs.models.adapter import output_form
-from programs.models.engines.dry_run import rehearsed
+from programs.models.engines.dry_run import rehearsed, rehearsed_words
 from programs.models.language_model import LanguageModel
-from programs.models.ledger import Phase
+from programs.models.ledger import Phase, current_scope
 from programs.models.plain_text import MARK
 from programs.models.runtime import Runtime
 from programs.selection.configured import ConfiguredMethod
@@ -42,7 +42,9 @@ SCRIPTS = {
 def obedient(request):
     """Say something of the shape that was asked for, and an answer where none was."""
     if request.schema is None:
-        return "the dome" if request.messages[0].content.startswith(READER) else "observatory lens dome star"
+        if request.messages[0].content.startswith(READER):
+            return "the dome"
+        return f"observatory lens dome star {rehearsed_words(request, current_scope().role, costliest=False)}"
     return rehearsed(request, request.schema, costliest=False)
 
 
@@ -76,7 +78,7 @@ def name(request):
 
 @pytest.fixture
 def settings():
-    return small_settings(**ASKS_MODELS, lifecycle={"reader_budget": 60, "bypass_leaves": 0})
+    return small_settings(**ASKS_MODELS, lifecycle={"reader_budget": 70, "bypass_leaves": 0})
 
 
 def opened(name, settings, script=obedient, indexes=None):
