@@ -33,7 +33,7 @@ PATIENCE = 900.0
 # These come with vLLM as builds for accelerators, and where there is none they break the import of transformers.
 UNWANTED = ("torchvision", "torchaudio", "torchcodec")
 # A small model left free to write white space between JSON tokens may write nothing else until its tokens are spent.
-COMPACT_JSON = {"engine": "guidance", "disable_any_whitespace": True}
+COMPACT_JSON = {"backend": "guidance", "disable_any_whitespace": True}
 
 
 def main() -> int:
