@@ -13,7 +13,19 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import Field, ValidationError, create_model, field_validator
 
-from programs.bounds import MOST, MOST_CANDIDATES, MOST_TOKENS, Coefficient, Weight
+from programs.bounds import (
+    MOST,
+    MOST_CANDIDATES,
+    MOST_TOKENS,
+    Budget,
+    CallTokens,
+    Candidates,
+    Coefficient,
+    Count,
+    Share,
+    Tokens,
+    Weight,
+)
 from programs.contract import Limits
 from programs.errors import InputError
 from programs.frozen import Frozen
@@ -68,37 +80,37 @@ Boundaries = Literal["tokens", "sentences"]
 class TamSettings(Frozen):
     """Construction of the typed graph."""
 
-    region_tokens: int = Field(384, ge=8, le=MOST_TOKENS)
+    region_tokens: Tokens = 384
     overlap_tokens: int = Field(64, ge=0, le=MOST_TOKENS)
     boundaries: Boundaries = Field(
         "tokens", description="regions begin and end at any token, or between sentences and at sections ('sentences')"
     )
     relation_members: int = Field(8, ge=2, le=MOST)
     topic_members: int = Field(6, ge=2, le=MOST)
-    parents: int = Field(2, ge=1, le=MOST)
-    region_size: int = Field(10, ge=1, le=MOST, description="Evidence nodes in ρ(v) at most")
+    parents: Count = 2
+    region_size: Count = Field(10, description="Evidence nodes in ρ(v) at most")
     region_rule: Literal["siblings", "names"] = Field(
         "siblings", description="ρ(v) has v's siblings and neighbours; 'names' also what shares rare names with v"
     )
     abstraction: Literal["model", "lead"] = Field(
         "model", description="'model' asks F_a; 'lead' joins the openings of the children and asks nobody"
     )
-    child_tokens: int = Field(96, ge=8, le=MOST_TOKENS, description="tokens of each child that an abstraction sees")
-    abstraction_tokens: int = Field(96, ge=8, le=MOST_TOKENS, description="tokens that an abstraction may have")
+    child_tokens: Tokens = Field(96, description="tokens of each child that an abstraction sees")
+    abstraction_tokens: Tokens = Field(96, description="tokens that an abstraction may have")
     deepen: bool = Field(True, description="add Topic layers until the root's fan-out fits Cmax")
 
 
 class NavigationSettings(Frozen):
     """Limits and scorer of typed navigation."""
 
-    branch: int = Field(2, ge=1, le=MOST, description="B: children kept of each trace")
-    beam: int = Field(4, ge=1, le=MOST, description="K: incomplete traces kept")
-    candidates: int = Field(32, ge=1, le=MOST_CANDIDATES, description="Cmax: candidates scored in a traversal")
+    branch: Count = Field(2, description="B: children kept of each trace")
+    beam: Count = Field(4, description="K: incomplete traces kept")
+    candidates: Candidates = Field(32, description="Cmax: candidates scored in a traversal")
     depth: int = Field(3, ge=3, le=100, description="hmax; a deepened graph raises it to its own depth")
     paths: Literal["one", "target", "plan"] = Field(
         "one", description="one trace a cycle (paper), one a plan target, or one for the query and one a target"
     )
-    traces: int = Field(1, ge=1, le=MOST, description="completed traces taken of each traversal; the paper takes one")
+    traces: Count = Field(1, description="completed traces taken of each traversal; the paper takes one")
     reading: Literal["abstraction", "evidence"] = Field(
         "abstraction", description="a node is compared by its abstraction's vector, or by the nearest Evidence below it"
     )
@@ -126,9 +138,9 @@ class RetrieverSettings(Frozen):
         description="who ranks: model (paper), cross-encoder, embedding, or fusion, which is the reciprocal ranks of "
         "both encoders and of shared names",
     )
-    rerank: int = Field(10, ge=1, le=MOST, description="candidates reranked at most")
+    rerank: Count = Field(10, description="candidates reranked at most")
     terminals: bool = Field(False, description="keep the record that each trace ends at before any other")
-    minimum: float = Field(0.0, ge=0, le=1, description="relevance that all but the best candidate need")
+    minimum: Share = Field(0.0, description="relevance that all but the best candidate need")
 
 
 class VerifierSettings(Frozen):
@@ -140,9 +152,9 @@ class VerifierSettings(Frozen):
         description="what counting looks for: the plan's targets, the query as a whole, or both; 'query-first': the "
         "query, and failing that, in a revision, each target by itself",
     )
-    threshold: float = Field(0.5, ge=0, le=1, description="relevance above which a want counts as covered")
-    target_threshold: float = Field(
-        0.5, ge=0, le=1, description="relevance above which 'query-first' counts a target by itself as covered"
+    threshold: Share = Field(0.5, description="relevance above which a want counts as covered")
+    target_threshold: Share = Field(
+        0.5, description="relevance above which 'query-first' counts a target by itself as covered"
     )
 
 
@@ -168,18 +180,16 @@ class LifecycleSettings(Frozen):
     """The controller's budgets."""
 
     cycles: int = Field(2, ge=1, le=100, description="Tmax")
-    keep_first: int = Field(5, ge=1, le=MOST)
-    keep_revised: int = Field(7, ge=1, le=MOST)
+    keep_first: Count = 5
+    keep_revised: Count = 7
     carry: bool = Field(True, description="a revised cycle may keep earlier evidence")
     bypass_leaves: int = Field(
         5, ge=0, le=MOST_CANDIDATES, description="BYPASS needs at most this many Evidence leaves"
     )
-    reader_budget: int = Field(
-        2048, ge=1, le=MOST_TOKENS, description="B: evidence tokens that the reader may see, in encoder tokens"
-    )
+    reader_budget: Budget = Field(2048, description="B: evidence tokens that the reader may see, in encoder tokens")
     answer: bool = Field(True, description="false ends a query before the reader: its evidence alone is wanted")
-    reader_tokens: int = Field(64, ge=1, le=MOST_TOKENS, description="tokens that an answer may have")
-    role_tokens: int = Field(384, ge=16, le=MOST_TOKENS, description="tokens that a role's completion may have")
+    reader_tokens: Budget = Field(64, description="tokens that an answer may have")
+    role_tokens: CallTokens = Field(384, description="tokens that a role's completion may have")
     constrained: bool = Field(
         True, description="hold completions to the JSON schema that is asked for; false only describes it"
     )
@@ -191,7 +201,7 @@ class SupportSettings(Frozen):
     judge: bool = Field(False, description="judge every answer, which takes the cross-encoder some sentences")
     weights: dict[str, Coefficient] = Field({}, description="of each sign, as fitted by python -m optimize.support")
     bias: Coefficient = 0.0
-    threshold: float = Field(0.5, ge=0, le=1, description="probability below which an answer counts as not found")
+    threshold: Share = Field(0.5, description="probability below which an answer counts as not found")
 
 
 class Settings(Frozen):

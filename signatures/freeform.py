@@ -11,33 +11,29 @@ from signatures.retriever import SelectEvidence
 from signatures.verifier import JudgeEvidence
 
 
-class ProposePlanInWords(dspy.Signature):  # type: ignore[misc]
+class InWords(dspy.Signature):  # type: ignore[misc]
+    """What every role is shown, and that it answers in words. Inputs of a role's own follow these."""
+
+    query: str = dspy.InputField(desc="Query")
+    trajectory: str = dspy.InputField(desc="Shared trajectory")
+    words: str = dspy.OutputField(desc="Response")
+
+
+class ProposePlanInWords(InWords):
     __doc__ = ProposePlan.instructions
-    query: str = dspy.InputField(desc="Query")
-    trajectory: str = dspy.InputField(desc="Shared trajectory")
     artifacts: str = dspy.InputField(desc="Available artifact identifiers")
-    words: str = dspy.OutputField(desc="Response")
 
 
-class ScoreTracesInWords(dspy.Signature):  # type: ignore[misc]
+class ScoreTracesInWords(InWords):
     __doc__ = ScoreTraces.instructions
-    query: str = dspy.InputField(desc="Query")
-    trajectory: str = dspy.InputField(desc="Shared trajectory")
     traces: str = dspy.InputField(desc="Candidate traces")
-    words: str = dspy.OutputField(desc="Response")
 
 
-class SelectEvidenceInWords(dspy.Signature):  # type: ignore[misc]
+class SelectEvidenceInWords(InWords):
     __doc__ = SelectEvidence.instructions
-    query: str = dspy.InputField(desc="Query")
-    trajectory: str = dspy.InputField(desc="Shared trajectory")
     candidates: str = dspy.InputField(desc="Candidate evidence")
     cap: int = dspy.InputField(desc="Evidence cap")
-    words: str = dspy.OutputField(desc="Response")
 
 
-class JudgeEvidenceInWords(dspy.Signature):  # type: ignore[misc]
+class JudgeEvidenceInWords(InWords):
     __doc__ = JudgeEvidence.instructions
-    query: str = dspy.InputField(desc="Query")
-    trajectory: str = dspy.InputField(desc="Shared trajectory")
-    words: str = dspy.OutputField(desc="Response")

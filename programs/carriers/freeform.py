@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from metrics.record import Commit
+from programs.carriers.proposed import ProposedCarrier
 from programs.contract import Fault, Reason, Rejection, rejected
-from programs.state import OWNED_FIELD, PENDING, Proposed, Role, plain
+from programs.state import OWNED_FIELD, Proposed, Role, plain
 
 
 @dataclass(frozen=True)
@@ -44,33 +45,22 @@ class Trajectory(Proposed):
         return "\n\n".join(f"{entry.role.value.capitalize()} ({entry.cycle}): {entry.text}" for entry in self.entries)
 
 
-class FreeFormCarrier:
+class FreeFormCarrier(ProposedCarrier[Trajectory]):
     """A trajectory that only grows."""
 
     def __init__(self) -> None:
-        self._trajectory = Trajectory()
-
-    @property
-    def state(self) -> Trajectory:
-        """The trajectory so far."""
-        return self._trajectory
-
-    def open_cycle(self) -> None:
-        """Forget the verdict; what was said of it stays in the trajectory."""
-        self._trajectory = replace(self._trajectory, verdict=PENDING)
+        super().__init__(Trajectory())
 
     def commit(self, role: Role, value: Any, cycle: int) -> tuple[Commit, ...] | Rejection:
         """Append a text. SMP says nothing: the identifiers that it resolves are kept beside the trajectory."""
         field = OWNED_FIELD[role]
         if role is Role.SMP:
-            self._trajectory = replace(self._trajectory, artifacts=value)
+            self._state = replace(self._state, artifacts=value)
             return (Commit(cycle=cycle, role=role, field=field, value=plain(value)),)
         if type(value) is not Said or type(value.text) is not str or not value.text.strip():
             return rejected(
                 role, field, cycle, Fault(Reason.MALFORMED, "a text that says something was expected"), value
             )
         entry = Entry(role, cycle, value.text)
-        self._trajectory = replace(
-            self._trajectory, entries=(*self._trajectory.entries, entry), **{field.value: value.found}
-        )
+        self._state = replace(self._state, entries=(*self._state.entries, entry), **{field.value: value.found})
         return (Commit(cycle=cycle, role=role, field=field, value=value.text),)

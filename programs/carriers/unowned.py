@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from metrics.record import Commit
+from programs.carriers.proposed import ProposedCarrier
 from programs.contract import Fault, FieldTypes, Rejection, rejected
-from programs.state import OWNED_FIELD, PENDING, Proposed, Role, StateField, plain
+from programs.state import OWNED_FIELD, Proposed, Role, StateField, plain
 
 
 @dataclass(frozen=True)
@@ -19,21 +20,12 @@ class Writes:
     others: Mapping[StateField, Any]
 
 
-class UnownedCarrier:
+class UnownedCarrier(ProposedCarrier[Proposed]):
     """The five fields, each held to its type and to nothing else. All that a role gives is written, or none of it."""
 
     def __init__(self, types: FieldTypes) -> None:
+        super().__init__(Proposed())
         self._types = types
-        self._state = Proposed()
-
-    @property
-    def state(self) -> Proposed:
-        """The latest state."""
-        return self._state
-
-    def open_cycle(self) -> None:
-        """Stage z ← PENDING."""
-        self._state = replace(self._state, verdict=PENDING)
 
     def commit(self, role: Role, value: Any, cycle: int) -> tuple[Commit, ...] | Rejection:
         """Write what a role gives."""

@@ -80,11 +80,7 @@ def measured(part: str, seed: int, unit: str) -> Iterator[Figures]:
 
 def table(parts: Sequence[Figures]) -> Table:
     """Tabulate parts, with the kinds of each part below it."""
-    columns = (
-        Column("count", "how many", 0),
-        Column("found", "did not hold", 0),
-        Column("seconds", "seconds", 0),
-    )
+    columns = (Column("count", "how many", 0), Column("found", "did not hold", 0), Column("seconds", "seconds", 0))
     rows = [
         TableRow(f"{part.part}: {part.unit}", (Cell(part.count), Cell(part.found), Cell(part.seconds)))
         for part in parts

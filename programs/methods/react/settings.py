@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from programs.bounds import MOST, MOST_TOKENS
+from programs.bounds import MOST_TOKENS, Count
 from programs.frozen import Frozen
 
 
@@ -14,10 +14,8 @@ class ReactSettings(Frozen):
     """
 
     steps: int = Field(7, ge=1, le=1000, description="thought-action-observation steps at most")
-    hits: int = Field(5, ge=1, le=MOST, description="segments that a search finds")
-    sentences: int = Field(
-        2, ge=1, le=MOST, description="sentences that a search shows of each segment; a lookup shows others"
-    )
+    hits: Count = Field(5, description="segments that a search finds")
+    sentences: Count = Field(2, description="sentences that a search shows of each segment; a lookup shows others")
     step_tokens: int = Field(
         160, ge=32, le=MOST_TOKENS, description="tokens that a thought and its action may have, as JSON"
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from programs.methods.space import FULL, YES_NO, Filling, Near, OneOf, Real, Whole, segmentation
@@ -78,3 +79,21 @@ SPEC = MethodSpec(
     place=0,
     printed=10,
 )
+
+
+def variant(
+    name: str,
+    label: str,
+    program: str,
+    *,
+    place: int,
+    removed: str = "",
+    carrier: str = "",
+    contract: tuple[str, ...] = (),
+) -> MethodSpec:
+    """Describe a method that is StateRAG but for one thing: it has its settings, and runs with what is compiled for it.
+
+    `program` is the class alone: it stands in the module `program` of the folder that is called like the method.
+    """
+    own = replace(SPEC, name=name, label=label, place=place, removed=removed, carrier=carrier, contract=contract)
+    return replace(own, program=f"programs.methods.{own.branch}.program:{program}", base=SPEC.name)

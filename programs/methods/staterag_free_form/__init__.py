@@ -2,16 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from programs.methods.staterag import variant
 
-from programs.methods import staterag
-
-SPEC = replace(
-    staterag.SPEC,
-    name="staterag-free-form",
-    label="StateRAG, free-form",
-    program="programs.methods.staterag_free_form.program:StateRAGFreeForm",
-    place=15,
-    base=staterag.SPEC.name,
-    carrier="Free-form shared",
-)
+SPEC = variant("staterag-free-form", "StateRAG, free-form", "StateRAGFreeForm", place=15, carrier="Free-form shared")

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from programs.methods.staterag import variant
 
-from programs.methods import staterag
-
-SPEC = replace(
-    staterag.SPEC,
-    name="staterag-typed",
-    label="StateRAG, typed",
-    program="programs.methods.staterag_typed.program:StateRAGTyped",
+SPEC = variant(
+    "staterag-typed",
+    "StateRAG, typed",
+    "StateRAGTyped",
     place=14,
-    base=staterag.SPEC.name,
     carrier="Typed, role-owned",
     contract=("types", "ownership", "validation"),
 )

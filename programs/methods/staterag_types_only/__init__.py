@@ -2,16 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from programs.methods.staterag import variant
 
-from programs.methods import staterag
-
-SPEC = replace(
-    staterag.SPEC,
-    name="staterag-types-only",
-    label="StateRAG, types only",
-    program="programs.methods.staterag_types_only.program:StateRAGTypesOnly",
-    place=16,
-    base=staterag.SPEC.name,
-    contract=("types",),
-)
+SPEC = variant("staterag-types-only", "StateRAG, types only", "StateRAGTypesOnly", place=16, contract=("types",))

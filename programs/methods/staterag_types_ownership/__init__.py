@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from programs.methods.staterag import variant
 
-from programs.methods import staterag
-
-SPEC = replace(
-    staterag.SPEC,
-    name="staterag-types-ownership",
-    label="StateRAG, types and ownership",
-    program="programs.methods.staterag_types_ownership.program:StateRAGTypesOwnership",
+SPEC = variant(
+    "staterag-types-ownership",
+    "StateRAG, types and ownership",
+    "StateRAGTypesOwnership",
     place=17,
-    base=staterag.SPEC.name,
     contract=("types", "ownership"),
 )

@@ -2,16 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from programs.methods.staterag import variant
 
-from programs.methods import staterag
-
-SPEC = replace(
-    staterag.SPEC,
-    name="staterag-without-mars",
-    label="StateRAG w/o MARS",
-    program="programs.methods.staterag_without_mars.program:StateRAGWithoutMARS",
-    place=12,
-    base=staterag.SPEC.name,
-    removed="MARS",
-)
+SPEC = variant("staterag-without-mars", "StateRAG w/o MARS", "StateRAGWithoutMARS", place=12, removed="MARS")

@@ -2,16 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from programs.methods.staterag import variant
 
-from programs.methods import staterag
-
-SPEC = replace(
-    staterag.SPEC,
-    name="staterag-without-smp",
-    label="StateRAG w/o SMP",
-    program="programs.methods.staterag_without_smp.program:StateRAGWithoutSMP",
-    place=13,
-    base=staterag.SPEC.name,
-    removed="SMP",
-)
+SPEC = variant("staterag-without-smp", "StateRAG w/o SMP", "StateRAGWithoutSMP", place=13, removed="SMP")

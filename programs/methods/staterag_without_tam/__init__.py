@@ -2,16 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from programs.methods.staterag import variant
 
-from programs.methods import staterag
-
-SPEC = replace(
-    staterag.SPEC,
-    name="staterag-without-tam",
-    label="StateRAG w/o TAM",
-    program="programs.methods.staterag_without_tam.program:StateRAGWithoutTAM",
-    place=11,
-    base=staterag.SPEC.name,
-    removed="TAM",
-)
+SPEC = variant("staterag-without-tam", "StateRAG w/o TAM", "StateRAGWithoutTAM", place=11, removed="TAM")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from programs.bounds import MOST
+from programs.bounds import Count
 from programs.frozen import Frozen
 
 
 class VanillaSettings(Frozen):
     """Vanilla RAG."""
 
-    k: int = Field(5, ge=1, le=MOST, description="segments handed to the reader")
+    k: Count = Field(5, description="segments handed to the reader")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from programs.bounds import MOST
+from programs.bounds import Count
 from programs.frozen import Frozen
 
 
 class VanillaRerankSettings(Frozen):
     """The control: the nearest segments reranked by StateRAG's cross-encoder."""
 
-    candidates: int = Field(10, ge=1, le=MOST, description="segments reranked")
-    k: int = Field(5, ge=1, le=MOST, description="segments handed to the reader")
+    candidates: Count = Field(10, description="segments reranked")
+    k: Count = Field(5, description="segments handed to the reader")
