@@ -27,7 +27,7 @@ from metrics.memory import hit_rate, memory_scores
 from metrics.metric import METRICS, RECALL_DEPTHS, Metric
 from metrics.record import QueryRecord, Reason, Reference, SupportStatus
 from metrics.tokens import token_scores
-from metrics.work import Spent, Step, WorkColumns
+from metrics.work import WorkColumns, WorkSpent, WorkStep
 
 __all__ = ["METRICS", "Metric", "ScoreTable", "collect_tables", "score"]
 
@@ -78,7 +78,7 @@ class ScoreTable:
     """The reasons of each query's rejections."""
     values: dict[str, NDArray[np.float64]]
     """A column for every one of `METRICS`, NaN where the metric is not defined for the query."""
-    work: Mapping[Step, Spent] = field(default_factory=dict)
+    work: Mapping[WorkStep, WorkSpent] = field(default_factory=dict)
     """What each role spent on calls, in each phase."""
 
     @classmethod

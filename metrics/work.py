@@ -15,7 +15,7 @@ from metrics.record import Phase, QueryRecord
 PARTS = ("calls", "tokens", "seconds")
 
 
-class Step(NamedTuple):
+class WorkStep(NamedTuple):
     """A role in a phase. One role may work in two, as what builds an index and what searches it are."""
 
     phase: Phase
@@ -23,16 +23,16 @@ class Step(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Spent:
+class WorkSpent:
     """What one step took, one value a query."""
 
     calls: NDArray[np.float64]
     tokens: NDArray[np.float64]
     seconds: NDArray[np.float64]
 
-    def of(self, rows: list[int]) -> Spent:
+    def of(self, rows: list[int]) -> WorkSpent:
         """Keep some queries."""
-        return Spent(self.calls[rows], self.tokens[rows], self.seconds[rows])
+        return WorkSpent(self.calls[rows], self.tokens[rows], self.seconds[rows])
 
 
 class WorkColumns:
@@ -40,24 +40,24 @@ class WorkColumns:
 
     def __init__(self) -> None:
         self._queries = 0
-        self._columns: dict[Step, dict[str, array[float]]] = {}
+        self._columns: dict[WorkStep, dict[str, array[float]]] = {}
 
     def add(self, record: QueryRecord) -> None:
         """Add a query's calls to its own row; a step that it has none of took nothing."""
         self._queries += 1
         for call in record.calls:
-            columns = self._columns.setdefault(Step(call.phase, call.role), {part: array("d") for part in PARTS})
+            columns = self._columns.setdefault(WorkStep(call.phase, call.role), {part: array("d") for part in PARTS})
             for part, value in zip(PARTS, (1, call.tokens, call.seconds), strict=True):
                 self._fill(columns[part])
                 columns[part][-1] += value
 
-    def spent(self) -> Mapping[Step, Spent]:
+    def spent(self) -> Mapping[WorkStep, WorkSpent]:
         """Give each step's columns, in the order of the phases and then of the steps' names."""
         for columns in self._columns.values():
             for column in columns.values():
                 self._fill(column)
         order = sorted(self._columns, key=lambda step: (-list(Phase).index(step.phase), step.role))
-        return {step: Spent(**{part: np.array(self._columns[step][part]) for part in PARTS}) for step in order}
+        return {step: WorkSpent(**{part: np.array(self._columns[step][part]) for part in PARTS}) for step in order}
 
     def _fill(self, column: array[float]) -> None:
         column.extend([0.0] * (self._queries - len(column)))

@@ -18,7 +18,7 @@ Skip = Callable[[str], None]
 """Takes what is said of a file that is passed over."""
 
 
-class Found(NamedTuple):
+class FoundFile(NamedTuple):
     """A file, and what it is called relative to the path that the user gave."""
 
     path: Path
@@ -27,7 +27,7 @@ class Found(NamedTuple):
     """Whether the user gave this very file, and not a folder that it is in."""
 
 
-def files_below(path: Path, suffixes: Collection[str], readable: str, skip: Skip) -> Iterator[Found]:
+def files_below(path: Path, suffixes: Collection[str], readable: str, skip: Skip) -> Iterator[FoundFile]:
     """Give a file, or the files of a folder, in sorted order, that end in one of the suffixes."""
     if os.path.isdir(path):
         yield from _in_folder(path, suffixes, readable, skip)
@@ -39,7 +39,7 @@ def files_below(path: Path, suffixes: Collection[str], readable: str, skip: Skip
         kind = f"{path.suffix} files are" if path.suffix else "a file without a suffix is"
         raise InputError(f"{path}: {kind} not read; {readable}")
     else:
-        yield Found(path, _printable(path.name), named=True)
+        yield FoundFile(path, _printable(path.name), named=True)
 
 
 def read_bytes(path: Path, most: int) -> bytes:
@@ -57,7 +57,7 @@ def read_bytes(path: Path, most: int) -> bytes:
     return raw
 
 
-def _in_folder(folder: Path, suffixes: Collection[str], readable: str, skip: Skip) -> Iterator[Found]:
+def _in_folder(folder: Path, suffixes: Collection[str], readable: str, skip: Skip) -> Iterator[FoundFile]:
     """Go through a folder past hidden files and folders, and past links to folders (no cycles)."""
     inside = os.path.realpath(folder)
     for root, folders, names in os.walk(folder, onerror=lambda error: _unreadable(error, folder, skip)):
@@ -73,7 +73,7 @@ def _in_folder(folder: Path, suffixes: Collection[str], readable: str, skip: Ski
             elif not os.path.isfile(path):
                 skip(f"{path}: skipped, it is no file that can be read")
             else:
-                yield Found(path, _printable(path.relative_to(folder).as_posix()), named=False)
+                yield FoundFile(path, _printable(path.relative_to(folder).as_posix()), named=False)
 
 
 def _is_in(folder: str, path: Path) -> bool:

@@ -10,7 +10,7 @@ from typing import NoReturn
 
 from programs.documents.collection import Collection, Source
 from programs.documents.encodings import decoded
-from programs.documents.folders import Found, Skip, files_below, read_bytes
+from programs.documents.folders import FoundFile, Skip, files_below, read_bytes
 from programs.errors import InputError
 from programs.registry import Registry
 
@@ -86,7 +86,7 @@ for _suffix in (".txt", ".text", ".md", ".markdown", ".rst"):
     READERS.register(_suffix)(read_text)
 
 
-def _readable(found: Iterable[Found], skip: Skip) -> Iterator[tuple[Found, str]]:
+def _readable(found: Iterable[FoundFile], skip: Skip) -> Iterator[tuple[FoundFile, str]]:
     for item in found:
         try:
             yield item, READERS.get(item.path.suffix.lower())(item.path)
@@ -104,8 +104,8 @@ def _refuse(said: str) -> NoReturn:
     raise InputError(said)
 
 
-def _once(found: Iterator[Found]) -> list[Found]:
-    first: dict[str, Found] = {}
+def _once(found: Iterator[FoundFile]) -> list[FoundFile]:
+    first: dict[str, FoundFile] = {}
     for item in found:
         first.setdefault(os.path.realpath(item.path), item)
     return list(first.values())

@@ -22,7 +22,7 @@ from programs.memory.artifacts import (
     sources_of,
 )
 from programs.memory.permissions import NotPermitted, Operation, RefusalReason, objection
-from programs.memory.store import Found, SqliteStore
+from programs.memory.store import SqliteStore, StoredArtifact
 from programs.models.encoders.encoder import Vectors
 from programs.settings import MemorySettings
 from programs.state import Action, Role
@@ -182,7 +182,7 @@ class QueryMemory:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()
 
-    def _find_global(self, names: Sequence[str]) -> dict[str, Found]:
+    def _find_global(self, names: Sequence[str]) -> dict[str, StoredArtifact]:
         """Give of each id the earliest artifact that this query may read."""
         if self._store is None or self._ended:
             return {}
@@ -191,7 +191,7 @@ class QueryMemory:
             name: next(filter(self._eligible, some)) for name, some in found.items() if any(map(self._eligible, some))
         }
 
-    def _eligible(self, found: Found) -> bool:
+    def _eligible(self, found: StoredArtifact) -> bool:
         """Tell whether an artifact's provenance resolves here.
 
         All that it stands on must be among this query's sources, by content. One that names the query it came of, as

@@ -70,7 +70,7 @@ SELECT 1 FROM collections WHERE collection = ? AND content IN (SELECT value FROM
 """
 
 
-class Found(NamedTuple):
+class StoredArtifact(NamedTuple):
     """An artifact as the store has it, and what a query must have among its sources to read it."""
 
     kind: Kind
@@ -100,16 +100,16 @@ class SqliteStore:
         with self._faults():
             return int(self._db.execute("SELECT count(DISTINCT artifact_id) FROM artifacts").fetchone()[0])
 
-    def find(self, ids: Sequence[str], before: int, since: int = 0) -> dict[str, list[Found]]:
+    def find(self, ids: Sequence[str], before: int, since: int = 0) -> dict[str, list[StoredArtifact]]:
         """Give the artifacts of these ids that queries from `since` to before `before` wrote, the earliest's first.
 
         An id has several where several queries wrote it, whichever wrote first, and over whatever sources.
         """
         with self._faults():
             rows = self._db.execute(_SELECT, (json.dumps(list(ids)), since, before)).fetchall()
-        found: dict[str, list[Found]] = {}
+        found: dict[str, list[StoredArtifact]] = {}
         for name, kind, payload, grounds, asked_of in rows:
-            one = Found(Kind(kind), json.loads(payload), tuple(json.loads(grounds)), asked_of or None)
+            one = StoredArtifact(Kind(kind), json.loads(payload), tuple(json.loads(grounds)), asked_of or None)
             found.setdefault(name, []).append(one)
         return found
 

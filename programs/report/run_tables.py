@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 
 from metrics.record import Phase
-from metrics.work import PARTS, Step
+from metrics.work import PARTS, WorkStep
 from programs.report.cells import DIAGNOSTICS, Diagnostic, diagnostic_cell, finished, mean_cell, metric_column
 from programs.report.names import base, is_staterag, method_label, workload_label
 from programs.report.paper_tables import paper_tables
@@ -139,12 +139,12 @@ def _reads(results: Results, method: str, workload: str) -> float:
     return sum(float(table.values["memory_reads"].sum()) for table in results.parts(method, workload))
 
 
-def _steps(results: Results, method: str, workload: str) -> list[Step]:
+def _steps(results: Results, method: str, workload: str) -> list[WorkStep]:
     """Name a method's steps, what builds the index first and the reader last."""
     return list(dict.fromkeys(step for table in results.parts(method, workload) for step in table.work))
 
 
-def _work_cells(results: Results, method: str, workload: str, step: Step) -> tuple[Cell, ...]:
+def _work_cells(results: Results, method: str, workload: str, step: WorkStep) -> tuple[Cell, ...]:
     parts = results.parts(method, workload)
     n = sum(map(len, parts))
     means = [[float(getattr(table.work[step], part).mean()) for table in parts if step in table.work] for part in PARTS]

@@ -6,7 +6,7 @@ import pytest
 
 from metrics.record import Phase
 from metrics.scores import ScoreTable
-from metrics.work import Step
+from metrics.work import WorkStep
 from tests.metrics.records import a_call, a_record, a_reference, an_incomplete_record
 
 
@@ -15,15 +15,15 @@ def test_each_role_has_what_its_calls_took_in_each_phase_and_nothing_where_it_wa
     second = an_incomplete_record(query_id="q2", calls=[a_call("index"), a_call(role="verifier", completion_tokens=0)])
     table = ScoreTable.collect("staterag", "w", [(first, None), (second, None)])
     assert list(table.work) == [
-        Step(Phase.INDEX, "abstraction"),
-        Step(Phase.INDEX, "planner"),
-        Step(Phase.AUX, "planner"),
-        Step(Phase.AUX, "verifier"),
-        Step(Phase.READER, "reader"),
+        WorkStep(Phase.INDEX, "abstraction"),
+        WorkStep(Phase.INDEX, "planner"),
+        WorkStep(Phase.AUX, "planner"),
+        WorkStep(Phase.AUX, "verifier"),
+        WorkStep(Phase.READER, "reader"),
     ]
-    planner = table.work[Step(Phase.AUX, "planner")]
+    planner = table.work[WorkStep(Phase.AUX, "planner")]
     assert (planner.calls.tolist(), planner.tokens.tolist(), planner.seconds.tolist()) == ([2, 0], [200, 0], [2.0, 0])
-    assert table.work[Step(Phase.AUX, "verifier")].tokens.tolist() == [0, 90]
+    assert table.work[WorkStep(Phase.AUX, "verifier")].tokens.tolist() == [0, 90]
 
 
 def test_the_work_of_all_roles_is_the_tokens_of_their_phases():

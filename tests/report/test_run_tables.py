@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from metrics.record import Phase
-from metrics.work import Spent, Step
+from metrics.work import WorkSpent, WorkStep
 from programs.report.names import LONGBENCH
 from programs.report.results import Results
 from programs.report.run_tables import all_tables, diagnostics_table, memory_table, token_table, work_table
@@ -56,9 +56,9 @@ def test_a_hit_rate_weighs_reads_and_longbench_weighs_tasks(made):
 
 def test_work_is_a_mean_over_all_queries_by_role_and_phase_and_longbench_weighs_tasks(made):
     def spent(n, calls):
-        return Spent(np.full(n, calls), np.full(n, 100.0 * calls), np.full(n, 0.5 * calls))
+        return WorkSpent(np.full(n, calls), np.full(n, 100.0 * calls), np.full(n, 0.5 * calls))
 
-    planner, reader = Step(Phase.AUX, "planner"), Step(Phase.READER, "reader")
+    planner, reader = WorkStep(Phase.AUX, "planner"), WorkStep(Phase.READER, "reader")
     tables = [
         replace(made("staterag", task, n), work={planner: spent(n, calls), reader: spent(n, 1.0)})
         for task, n, calls in zip(LONGBENCH, (10, 20, 30), (1.0, 2.0, 6.0), strict=True)

@@ -33,7 +33,7 @@ UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3
 
 
 @dataclass(frozen=True)
-class Memory:
+class Memorised:
     """What a collection's queries share: the chunks to retrieve from, and the gists."""
 
     chunks: SegmentIndex
@@ -52,17 +52,17 @@ class MemoRAG(EvidenceProgram):
         self.rewrite = dspy.Predict(AskSurrogates)
         self.draft = dspy.Predict(DraftAnswer)
 
-    def index(self, run: QueryRun) -> Memory:
+    def index(self, run: QueryRun) -> Memorised:
         """Cut the sources into chunks, and memorise them."""
         collection, encoder = run.query.collection, self.runtime.encoder
 
-        def build() -> Memory:
+        def build() -> Memorised:
             segments = sentence_segments(collection, encoder, self.settings.of(MemoragSettings).chunk_tokens)
-            return Memory(SegmentIndex.of(segments, encoder), self._memorise(run))
+            return Memorised(SegmentIndex.of(segments, encoder), self._memorise(run))
 
         return self.indexes.get(collection.digest, run.query.position, build, MemoryCodec(SegmentCodec(collection)))
 
-    def select(self, run: QueryRun, index: Memory) -> Sequence[EvidenceRecord]:
+    def select(self, run: QueryRun, index: Memorised) -> Sequence[EvidenceRecord]:
         """Retrieve for each clue and for the question, admit the best hits, and put them in source order."""
         segments = index.chunks.segments
         if not segments:
@@ -158,12 +158,12 @@ class MemoryCodec:
 
     chunks: SegmentCodec
 
-    def save(self, index: Memory, folder: Path) -> None:
+    def save(self, index: Memorised, folder: Path) -> None:
         """Write the chunks' files and gists.txt."""
         self.chunks.save(index.chunks, folder)
         (folder / "gists.txt").write_bytes(index.gists.encode())
 
-    def load(self, folder: Path) -> Memory:
+    def load(self, folder: Path) -> Memorised:
         """Read them again."""
         gists = (folder / "gists.txt").read_bytes().decode()
-        return Memory(self.chunks.load(folder), gists)
+        return Memorised(self.chunks.load(folder), gists)

@@ -27,7 +27,7 @@ from signatures.freeform import JudgeEvidenceInWords, ProposePlanInWords, ScoreT
 
 
 @dataclass(frozen=True)
-class Search:
+class WordsToSearch:
     """A Planner's words as the query of the tools: all of them, since nothing says which of them are targets."""
 
     text: str
@@ -63,7 +63,7 @@ class FreeFormPlanner(Planner):
             words = self.propose(query=view.query, trajectory=told(view), artifacts=offered(view), **budget(view)).words
         if not words:
             raise unreadable(ledger, "nothing was said, so there is nothing to search for", words)
-        return dspy.Prediction(value=Said(words, Search(words)))
+        return dspy.Prediction(value=Said(words, WordsToSearch(words)))
 
 
 class FreeFormNavigator(Navigator):
