@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from programs.atomic import CantWrite, LineFile, replacing
+from programs.atomic import CantWrite, LineFile, is_full, replacing
 from programs.memory.store import SqliteStore
-from programs.methods.indexes import Indexes
+from programs.methods.indexes import Indexes, read_parts, write_parts
 from programs.methods.segments import SegmentCodec, SegmentIndex
 from programs.models.cache.journal import Journal
 from programs.models.cache.vectors import CachedEncoder
@@ -168,3 +168,17 @@ def test_vectors_that_can_not_be_kept_are_computed_all_the_same(tmp_path, when):
     assert np.array_equal(found, HashedEncoder().encode_passages(texts))
     assert len(said) == 1
     assert "not kept on disk" in str(said[0].message)
+
+
+def test_an_index_that_a_full_disk_takes_half_of_says_why(tmp_path):
+    with no_file_beyond(1000), pytest.raises(OSError, match="too large") as caught:
+        write_parts(tmp_path, [], vectors=np.zeros((50, 384), dtype=np.float32))
+    assert is_full(caught.value)
+
+
+def test_an_index_is_read_as_it_was_written(tmp_path):
+    vectors = np.arange(12, dtype=np.float32).reshape(4, 3)
+    write_parts(tmp_path, {"a": 1}, vectors=vectors)
+    body, arrays = read_parts(tmp_path)
+    assert body == {"a": 1}
+    np.testing.assert_array_equal(arrays["vectors"], vectors)

@@ -14,7 +14,7 @@ import threading
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Container
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -36,11 +36,18 @@ class Codec(Protocol[T]):
         """Read what `save` wrote."""
 
 
+class InPieces(NamedTuple):
+    """A file that numpy writes to in pieces. Given a real one, it keeps to itself why a disk takes no more."""
+
+    write: Callable[[bytes], int]
+
+
 def write_parts(folder: Path, body: Any, **arrays: npt.NDArray[Any]) -> None:
     """Write an index's plain values as index.json, and each of its arrays as NAME.npy."""
     (folder / "index.json").write_text(json.dumps(body, ensure_ascii=False), encoding="utf-8")
     for name, array in arrays.items():
-        np.save(folder / f"{name}.npy", array, allow_pickle=False)
+        with (folder / f"{name}.npy").open("wb") as file:
+            np.save(InPieces(file.write), array, allow_pickle=False)
 
 
 def read_parts(folder: Path) -> tuple[Any, dict[str, npt.NDArray[Any]]]:
