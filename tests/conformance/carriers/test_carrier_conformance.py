@@ -14,7 +14,7 @@ from programs.carriers.typed import TypedCarrier
 from programs.carriers.unowned import UnownedCarrier, Writes
 from programs.contract import Fault, FieldTypes, Rejection
 from programs.controller import Controller
-from programs.methods.staterag_free_form.roles import Search
+from programs.methods.staterag_free_form.roles import WordsToSearch
 from programs.models.ledger import Ledger
 from programs.state import OPERATORS, OWNED_FIELD, Action, Role, StateField, Verdict, VerdictLabel
 from programs.transcript import Transcript
@@ -58,7 +58,7 @@ class Subject:
         if self.name != "free-form" or role is Role.SMP:
             return found
         text = f"the {role} says so in {cycle}"
-        return Said(text, Search(text) if role is Role.PLANNER else found)
+        return Said(text, WordsToSearch(text) if role is Role.PLANNER else found)
 
 
 @pytest.fixture(params=OPENERS)
