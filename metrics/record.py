@@ -190,9 +190,6 @@ class Call(BaseModel):
     prompt_hash: str
     transport_retries: Count = 0
     error: str | None = None
-    mean_logprob: float | None = Field(
-        None, description="mean log-probability of the tokens that were generated, where the engine tells"
-    )
 
     @property
     def tokens(self) -> int:

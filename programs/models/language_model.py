@@ -134,7 +134,6 @@ class MeteredEngine:
                 prompt_hash=hashlib.sha256(prompt.encode("utf-8", "surrogatepass")).hexdigest()[:16],
                 transport_retries=completion.transport_retries if completion else getattr(error, "retries", 0),
                 error=well_formed(f"{type(error).__name__}: {error}") if error else None,
-                mean_logprob=completion.mean_logprob if completion else None,
             )
         )
 

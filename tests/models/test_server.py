@@ -280,7 +280,7 @@ def test_alternatives_are_asked_for_by_the_request_and_read_token_by_token(endpo
     assert (endpoint.seen[0]["logprobs"], endpoint.seen[0]["top_logprobs"]) == (True, 3)
     assert [(token.text, len(token.alternatives)) for token in made.tokens] == [("fi", 2), ("ne", 1)]
     assert made.tokens[0].alternatives[1] == GeneratedToken("x", -2.5)
-    assert made.mean_logprob == pytest.approx(-0.1)
+    assert [token.logprob for token in made.tokens] == [-0.1, -0.1]
     plain = engine.complete(REQUEST)
     assert plain.tokens == ()
     assert "top_logprobs" not in endpoint.seen[1]

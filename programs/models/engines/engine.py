@@ -78,8 +78,6 @@ class Completion:
     transport_retries: int = 0
     replayed: float = 0.0
     """Seconds that the call took when it was made, where a journal answered instead."""
-    mean_logprob: float | None = None
-    """How sure the model was of what it wrote: the mean log-probability of its tokens, where the engine tells."""
     tokens: tuple[GeneratedToken, ...] = ()
     """The tokens of the text one by one, where the request asked for alternatives and the engine has them."""
 

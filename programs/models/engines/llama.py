@@ -17,7 +17,7 @@ from jsonschema.exceptions import SchemaError
 from programs.errors import ContextOverflow, ModelUnavailable, TransportFault
 from programs.models.engines.engine import Capabilities, ChatMessage, ChatRequest, Completion, Likelihood
 from programs.models.engines.gguf_vocabulary import control_tokens
-from programs.models.engines.wire import LOGPROBS, chat_body, check_room, error_message, message_dicts, read_completion
+from programs.models.engines.wire import chat_body, check_room, error_message, message_dicts, read_completion
 
 MAGIC = b"GGUF"
 
@@ -71,7 +71,7 @@ class LlamaEngine:
     def complete(self, request: ChatRequest) -> Completion:
         """Run one completion, if the prompt and the whole answer fit."""
         check_room(self.count_tokens(request.messages), request.max_tokens, self.capabilities.context_length)
-        body = LOGPROBS | chat_body(self.model, replace(request, schema=None)) | {"cache_prompt": self._reuse_prefix}
+        body = chat_body(self.model, replace(request, schema=None)) | {"cache_prompt": self._reuse_prefix}
         if request.schema is not None:
             body["grammar"] = compact_json(json.dumps(request.schema))
         return read_completion(self._post("/v1/chat/completions", body), request.alternatives)

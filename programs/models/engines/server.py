@@ -12,7 +12,6 @@ from programs.errors import ContextOverflow, ModelUnavailable, TransportFault
 from programs.models.engines.engine import Capabilities, ChatMessage, ChatRequest, Completion, Likelihood
 from programs.models.engines.transport import UNREADABLE, Transport
 from programs.models.engines.wire import (
-    LOGPROBS,
     alternatives_probe,
     chat_body,
     check_room,
@@ -23,7 +22,6 @@ from programs.models.engines.wire import (
     read_echo,
     schema_probe,
     tells_alternatives,
-    tells_logprobs,
 )
 from programs.models.network import Outbound, shown
 
@@ -59,15 +57,12 @@ class ServerEngine:
         self._transport = Transport(goes, api_key, timeout, retries, sleep)
         try:
             served = self._served(shown(goes.address))
-            likelihoods = self._offers("/v1/chat/completions", schema_probe(model) | LOGPROBS, tells_logprobs)
-            self._logprobs = LOGPROBS if likelihoods else {}
             self._tokenizes = self._offers("/tokenize", {"model": model, "prompt": "a"}, lambda body: body["count"])
             self.capabilities = Capabilities(
                 schema=self._offers("/v1/chat/completions", schema_probe(model), keeps_to_schema),
                 prompt_logprobs=self._offers("/v1/completions", echo_body(model, "a b"), lambda b: read_echo(b, "b")),
                 context_length=min(context, served or context),
-                token_logprobs=likelihoods
-                and self._offers("/v1/chat/completions", alternatives_probe(model), tells_alternatives),
+                token_logprobs=self._offers("/v1/chat/completions", alternatives_probe(model), tells_alternatives),
             )
         except TransportFault as fault:
             self.close()
@@ -85,7 +80,7 @@ class ServerEngine:
         if self._tokenizes:
             tokens, earlier = self._tokenize(request.messages)
             check_room(tokens, request.max_tokens, self.capabilities.context_length)
-        body = self._logprobs | chat_body(self.model, request)
+        body = chat_body(self.model, request)
         read = partial(read_completion, alternatives=request.alternatives)
         completion, retries = self._transport.post("/v1/chat/completions", body, read)
         return replace(completion, transport_retries=earlier + retries)

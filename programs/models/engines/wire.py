@@ -11,8 +11,6 @@ import httpx
 from programs.errors import ContextOverflow
 from programs.models.engines.engine import ChatMessage, ChatRequest, Completion, GeneratedToken, Likelihood
 
-LOGPROBS = {"logprobs": True, "top_logprobs": 1}
-"""What asks for the log-probabilities of the tokens that are generated; a request for alternatives asks for more."""
 MOST_ALTERNATIVES = 10
 """Alternatives that an engine is tried with, and that a request may ask for; few servers give more than 20."""
 SPLIT_CHARACTER = "\N{GOTHIC LETTER HWAIR}"
@@ -54,19 +52,17 @@ def read_completion(payload: Any, alternatives: int = 0) -> Completion:
     text = choice["message"]["content"] or ""
     if not isinstance(text, str):
         raise TypeError(f"a completion whose content is {type(text).__name__}, not text")
-    mean = mean_logprob(choice)
     return Completion(
         text=text,
         prompt_tokens=int(usage["prompt_tokens"]),
         completion_tokens=int(usage["completion_tokens"]),
         finish_reason="length" if choice["finish_reason"] == "length" else "stop",
-        mean_logprob=mean,
-        tokens=generated_tokens(choice) if alternatives and mean is not None else (),
+        tokens=generated_tokens(choice) if alternatives else (),
     )
 
 
 def generated_tokens(choice: Any) -> tuple[GeneratedToken, ...]:
-    """Read the tokens of a completion, the alternatives of each the likeliest first.
+    """Read the tokens of a completion, the alternatives of each the likeliest first; none where the engine tells none.
 
     What a grammar left no probability at all is no alternative.
     """
@@ -75,21 +71,11 @@ def generated_tokens(choice: Any) -> tuple[GeneratedToken, ...]:
         told = (GeneratedToken(str(one["token"]), float(one["logprob"])) for one in found or ())
         return tuple(sorted((one for one in told if math.isfinite(one.logprob)), key=lambda one: -one.logprob))
 
-    return tuple(
+    tokens = tuple(
         GeneratedToken(str(token["token"]), float(token["logprob"]), likely(token.get("top_logprobs")))
-        for token in choice["logprobs"]["content"]
+        for token in (choice.get("logprobs") or {}).get("content") or ()
     )
-
-
-def mean_logprob(choice: Any) -> float | None:
-    """Average over the tokens of a completion, where the engine says how likely each was."""
-    found = [float(token["logprob"]) for token in (choice.get("logprobs") or {}).get("content") or ()]
-    return sum(found) / len(found) if found and all(map(math.isfinite, found)) else None
-
-
-def tells_logprobs(payload: Any) -> bool:
-    """Tell whether a completion says how likely its tokens were."""
-    return read_completion(payload).mean_logprob is not None
+    return tokens if all(math.isfinite(token.logprob) for token in tokens) else ()
 
 
 def tells_alternatives(payload: Any) -> bool:
