@@ -1,7 +1,10 @@
 """Evidence recall: how much of what an answer needs was admitted as evidence.
 
-A passage of a long source counts as found by one of three rules: its title line was admitted (`title_recall`), at
-least half of its characters were (`passage_recall`), or its title is mentioned (`title_mention`).
+A passage of a long source counts as found by one of four rules: evidence lies in it (`passage_found`), its title line
+was admitted (`title_recall`), at least half of its characters were (`passage_recall`), or its title is mentioned
+(`title_mention`). Where evidence is cut to sentences, half of a passage is the wrong yardstick, and the first rule is
+the one that treats all methods alike; that it lies there does not say that it is the right sentence, so
+`answer_in_evidence` stands beside it.
 
 A text that a model made counts by the regions that it names. In `passage_recall` it stands for as many characters of
 them as it has itself, the same part of each: a summary of one passage can be half of it, and a report on a whole
@@ -59,6 +62,15 @@ def passage_recall(evidence: Located, supporting: Passages) -> float:
     """
     spans = told_spans(evidence)
     return _recall(supporting, lambda passage: _has_half(spans, passage))
+
+
+def passage_found(evidence: Located, supporting: Passages) -> float:
+    """Give the share of supporting titles with a passage in which evidence lies, or of which it tells at least half.
+
+    Evidence lies in a passage with at least half of its characters: a window across two passages lies in one of them.
+    """
+    spans, halves = admitted_spans(evidence), told_spans(evidence)
+    return _recall(supporting, lambda passage: _has_record(spans, passage) or _has_half(halves, passage))
 
 
 def title_mention(evidence: Evidence, supporting: Passages) -> float:
@@ -180,6 +192,14 @@ def _recall(supporting: Passages, found: Callable[[GoldPassage], bool]) -> float
 def _has_title(spans: Spans, passage: GoldPassage) -> bool:
     start, length = passage.start, len(passage.title)
     return 0 < length == covered((start, start + length), spans.get(passage.source_id, ()))
+
+
+def _has_record(spans: Spans, passage: GoldPassage) -> bool:
+    inside = (
+        (start, end, min(end, passage.end) - max(start, passage.start))
+        for start, end in spans.get(passage.source_id, ())
+    )
+    return any(0 < end - start <= 2 * shared for start, end, shared in inside)
 
 
 def _has_half(spans: Mapping[str, Sequence[Told]], passage: GoldPassage) -> bool:

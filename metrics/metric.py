@@ -33,6 +33,7 @@ _ALL = (
     Metric("anls", "ANLS", "answer", "fraction", True),
     Metric("anls_standard", "ANLS (standard)", "answer", "fraction", True),
     Metric("title_recall", "Title recall", "evidence", "fraction", True),
+    Metric("passage_found", "Passage found", "evidence", "fraction", True),
     Metric("passage_recall", "Passage recall", "evidence", "fraction", True),
     Metric("title_mention", "Title mentioned", "evidence", "fraction", True),
     Metric("answer_in_evidence", "Answer in evidence", "evidence", "binary", True),

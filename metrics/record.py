@@ -136,6 +136,14 @@ class EvidenceRecord(BaseModel):
     text: str
     cycle: int = Field(ge=0, description="0 before the first cycle (BYPASS), else the cycle that first committed it")
     derived: Derived | None = Field(None, description="None where the text is source text")
+    region: str | None = Field(
+        None, description="id of the region of which this is a part, some of its sentences; None where it is whole"
+    )
+
+    @property
+    def home(self) -> str:
+        """The id of the region that it is, or is a part of."""
+        return self.region or self.evidence_id
 
 
 class Commit(BaseModel):
@@ -299,6 +307,9 @@ class QueryRecord(BaseModel):
     position: Count
     question: str
     answer: str
+    cited: tuple[str, ...] = Field(
+        (), description="ids of the evidence that the reader named for its answer; none where it is not asked to"
+    )
     status: Literal["completed", "incomplete"]
     support: Support | None = Field(None, description="None where nothing was answered, or nothing can judge it")
     action: Action | None

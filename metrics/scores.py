@@ -16,6 +16,7 @@ from metrics.diagnostics import diagnostic_scores, rejection_reasons
 from metrics.evidence import (
     admitted_sources,
     answer_in_evidence,
+    passage_found,
     passage_recall,
     recall_at,
     source_recall,
@@ -54,6 +55,7 @@ def quality_scores(record: QueryRecord, reference: Reference) -> dict[str, float
         scores["told_right"] = float(found == reference.answerable)
     if passages := reference.passages:
         scores["title_recall"] = title_recall(evidence, passages)
+        scores["passage_found"] = passage_found(evidence, passages)
         scores["passage_recall"] = passage_recall(evidence, passages)
         scores["title_mention"] = title_mention(evidence, passages)
     if supporting := reference.supporting:

@@ -85,9 +85,8 @@ def read_once(
     for record in admitted:
         check_provenance(record, sources)
     transcript.evidence = admitted
-    transcript.answer = reader(
-        question=question, evidence=admitted, lm=model, ledger=ledger, max_tokens=settings.reader_tokens
-    ).answer
+    said = reader(question=question, evidence=admitted, lm=model, ledger=ledger, max_tokens=settings.reader_tokens)
+    transcript.answer, transcript.cited = said.answer, said.get("cited", ())
     transcript.status = "completed"
 
 

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ValidationError
 
 from metrics.record import Reason as Reason
 from metrics.record import Rejection as Rejection
+from metrics.stages import address
 from programs.frozen import Frozen
 from programs.state import (
     ADMISSIBLE,
@@ -226,8 +227,10 @@ class Contract(FieldTypes):
 
     def _judge_evidence(self, records: tuple[EvidenceRecord, ...], state: State, cycle: int) -> None:
         cap = self._limits.cap(cycle)
-        if len(records) > cap:
-            raise Fault(Reason.OVER_CAP, f"{len(records)} records where {cap} may be kept")
+        parts = [record.region for record in records if record.region is not None]
+        kept = len(records) - len(parts) + len(set(parts))  # the parts of a region count as one: it was chosen once
+        if kept > cap:
+            raise Fault(Reason.OVER_CAP, f"{kept} records where {cap} may be kept")
         ids = [record.evidence_id for record in records]
         if len(set(ids)) != len(ids):
             raise Fault(Reason.REPEATED_EVIDENCE, f"an evidence id is repeated: {ids}")
@@ -244,8 +247,10 @@ class Contract(FieldTypes):
             return  # carried: validated against its own region, and it says which cycle
         if record.cycle != cycle:
             raise Fault(Reason.WRONG_CYCLE, f"{record.evidence_id} says cycle {record.cycle} in cycle {cycle}")
-        if record.evidence_id not in region:
-            raise Fault(Reason.OUTSIDE_REGION, f"{record.evidence_id} is not in the region of the committed path")
+        if record.home not in region:
+            raise Fault(Reason.OUTSIDE_REGION, f"{record.home} is not in the region of the committed path")
+        if record.region is not None and not _is_part(record, address(record.region)):
+            raise Fault(Reason.OUTSIDE_REGION, f"{record.evidence_id} is no part of {record.region}")
         if evidence_id(record.source_id, record.start, record.end) != record.evidence_id:
             raise Fault(Reason.BAD_OFFSETS, f"{record.evidence_id} does not stand at {record.start}–{record.end}")
 
@@ -274,6 +279,10 @@ def check_provenance(record: EvidenceRecord, sources: Mapping[str, str]) -> None
             characters(region.source_id, region.start, region.end, sources)
     elif characters(record.source_id, record.start, record.end, sources) != record.text:
         raise Fault(Reason.TEXT_DIFFERS, f"the text is not {record.source_id!r} at {record.start}–{record.end}")
+
+
+def _is_part(record: EvidenceRecord, whole: Address) -> bool:
+    return record.source_id == whole.source_id and whole.start <= record.start and record.end <= whole.end
 
 
 def characters(source_id: str, start: int, end: int, sources: Mapping[str, str]) -> str:

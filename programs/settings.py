@@ -141,6 +141,18 @@ class RetrieverSettings(Frozen):
     rerank: Count = Field(10, description="candidates reranked at most")
     terminals: bool = Field(False, description="keep the record that each trace ends at before any other")
     minimum: Share = Field(0.0, description="relevance that all but the best candidate need")
+    revision: Literal["again", "add"] = Field(
+        "again",
+        description="a revision ranks what was carried again with what it found ('again'), or keeps all of it and adds "
+        "what it found ('add'); without lifecycle.carry nothing is carried",
+    )
+    sentences: int | None = Field(
+        None,
+        ge=0,
+        le=MOST,
+        description="what is kept of a region: its heading, its first sentence, and so many more that bear most on "
+        "what is wanted; None keeps all of it",
+    )
 
 
 class VerifierSettings(Frozen):
@@ -189,6 +201,11 @@ class LifecycleSettings(Frozen):
     reader_budget: Budget = Field(2048, description="B: evidence tokens that the reader may see, in encoder tokens")
     answer: bool = Field(True, description="false ends a query before the reader: its evidence alone is wanted")
     reader_tokens: Budget = Field(64, description="tokens that an answer may have")
+    reader_form: Literal["paper", "cited"] = Field(
+        "paper",
+        description="how the reader is asked, whatever the method: the paper's prompt, or the question after the "
+        "evidence and the numbers of the records before the answer",
+    )
     role_tokens: CallTokens = Field(384, description="tokens that a role's completion may have")
     constrained: bool = Field(
         True, description="hold completions to the JSON schema that is asked for; false only describes it"

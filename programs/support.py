@@ -102,7 +102,8 @@ def judge(
 def read(question: str, answer: str, evidence: Sequence[EvidenceRecord], scorer: CrossEncoder) -> Reading:
     """Look for the signs. Texts that a model wrote are not source text, and hold nothing up."""
     own = [record for record in evidence if record.derived is None]
-    sentences = tuple(sentence for record in own for sentence in sentences_of(record))
+    headings = {record.home: heading_of(record.text) for record in reversed(own)}  # of a region, its first part has it
+    sentences = tuple(sentence for record in own for sentence in sentences_of(record, headings[record.home]))
     told = [sentence.told for sentence in sentences]
     scores = scorer.score(question, told) if sentences else np.zeros(0)
     stated = scorer.score(f"{question} {answer}", told) if sentences and answer else np.zeros(0)
@@ -139,9 +140,8 @@ def names_of(question: str) -> list[str]:
     return sorted(names(ASKING.sub("", question)))
 
 
-def sentences_of(record: EvidenceRecord) -> list[Sentence]:
+def sentences_of(record: EvidenceRecord, heading: str) -> list[Sentence]:
     """Give the sentences of a record by their place in its source; a line without a word is none."""
-    heading = heading_of(record.text)
     found = []
     for start, end in pairwise([0, *sentence_ends(record.text), len(record.text)]):
         text = record.text[start:end]

@@ -21,6 +21,7 @@ class Transcript:
     cycles: int = 0
     evidence: tuple[EvidenceRecord, ...] = ()
     answer: str = ""
+    cited: tuple[str, ...] = ()
     support: Support | None = None
     status: Literal["completed", "incomplete"] = "incomplete"
     error: str | None = None

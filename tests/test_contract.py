@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from programs.contract import Reason, Rejection
+from programs.contract import Reason, Rejection, evidence_id
 from programs.state import OWNED_FIELD, EvidenceRecord, NodeType, Role, State, StateField, Verdict, VerdictLabel
 from signatures.planner import Plan
 from tests.support.worlds import make_world
@@ -242,3 +242,34 @@ def test_I1_evidence_with_a_member_of_another_type_is_a_rejection_and_never_an_e
     outcome = contract.commit(State(), Role.RETRIEVER, (forged,), 1)
     assert isinstance(outcome, Rejection)
     assert outcome.model_dump_json()
+
+
+def part_of(whole: EvidenceRecord, start: int, end: int, **change) -> EvidenceRecord:
+    text = whole.text[start - whole.start : end - whole.start]
+    name = evidence_id(whole.source_id, start, end)
+    given = {"evidence_id": name, "start": start, "end": end, "text": text, "region": whole.evidence_id}
+    return edited(whole, **(given | change))
+
+
+def test_the_parts_of_a_region_are_committed_like_evidence_and_count_as_one(world, contract):
+    state, whole = with_path(world, contract), world.graph.record(1, 1)
+    parts = tuple(part_of(whole, whole.start + i, whole.start + i + 3) for i in range(8))
+    assert contract.commit(state, Role.RETRIEVER, parts, 1).evidence == parts
+
+
+def test_I1_I6_a_part_that_is_not_in_its_region_is_rejected(world, contract):
+    state, whole = with_path(world, contract), world.graph.record(1, 1)
+    outside = next(n for n in world.graph.evidence_nodes if n not in world.graph.region(1))
+    far = world.graph.record(outside, 1)
+    good = part_of(whole, whole.start, whole.start + 5)
+    cases = [
+        (edited(good, region=far.evidence_id), Reason.OUTSIDE_REGION),
+        (edited(good, region="nowhere"), Reason.OUTSIDE_REGION),
+        (edited(good, region=good.evidence_id), Reason.OUTSIDE_REGION),
+        (part_of(far, far.start, far.start + 5, region=whole.evidence_id), Reason.OUTSIDE_REGION),
+        (edited(good, text="other"), Reason.TEXT_DIFFERS),
+        (edited(good, region=3), Reason.WRONG_TYPE),
+        (edited(good, evidence_id=whole.evidence_id), Reason.BAD_OFFSETS),
+    ]
+    for proposed, expected in cases:
+        assert reason(contract.commit(state, Role.RETRIEVER, (proposed,), 1)) is expected, proposed

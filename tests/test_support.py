@@ -75,7 +75,7 @@ def test_an_answer_is_held_as_words_and_not_as_letters():
 @given(st.text(max_size=200), st.integers(0, 50))
 def test_sentences_are_the_sources_characters_at_their_offsets(text, start):
     source = "x" * start + text
-    for sentence in sentences_of(record(text, start=start)) if text else ():
+    for sentence in sentences_of(record(text, start=start), "") if text else ():
         assert source[sentence.start : sentence.end] == sentence.text
         assert sentence.text == sentence.text.strip() != ""
 

@@ -32,7 +32,19 @@ from programs.selection.leakage import open_selection
 from programs.workloads.manifest import AnyManifest
 from programs.workloads.registry import open_workload
 
-SHOWN = ("em", "f1", "accuracy", "anls", "told_right", "passage_recall", "title_mention", "recall@5", "ret", "latency")
+SHOWN = (
+    "em",
+    "f1",
+    "accuracy",
+    "anls",
+    "told_right",
+    "passage_found",
+    "passage_recall",
+    "title_mention",
+    "recall@5",
+    "ret",
+    "latency",
+)
 """The metrics in the table that ends a run; all are in its summary."""
 
 

@@ -43,6 +43,16 @@ def heading_of(text: str) -> str:
     return REMARK.sub("", heading) or heading
 
 
+def body_start(text: str) -> int:
+    """Give the offset of the first line that is no heading; the length of a text that has headings alone."""
+    lines = text.split("\n")
+    offsets = accumulate((len(line) + 1 for line in lines), initial=0)
+    for line, is_heading, offset in zip(lines, _headings(lines), offsets, strict=False):
+        if line.strip() and not is_heading:
+            return offset
+    return len(text)
+
+
 def _headings(lines: list[str]) -> list[bool]:
     """Tell of each line whether it is a heading, which hangs on the line after it."""
     headings = [False] * len(lines)

@@ -119,6 +119,7 @@ class QueryRun:
             position=self.query.position,
             question=self.query.question,
             answer=said.answer,
+            cited=said.cited,
             status=said.status,
             support=said.support,
             action=said.action,
@@ -153,7 +154,7 @@ class Program(dspy.Module):  # type: ignore[misc]
         One without memory between queries has no use for the file `memory`.
         """
         super().__init__()
-        self.reader = open_reader(runtime.settings.lifecycle.answer)
+        self.reader = open_reader(runtime.settings.lifecycle)
         self.workload = workload
         self.runtime = runtime
         self.indexes = indexes or Indexes()

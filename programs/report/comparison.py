@@ -20,7 +20,7 @@ from programs.report.tables import Cell, Column, Table, TableRow
 
 CHOSEN = {QASPER: ("em", "f1", "accuracy"), DOCVQA: ("anls", "accuracy")}
 """The paper's metrics of a workload; elsewhere they are EM and F1."""
-EVIDENCE = ("passage_recall", "recall@5")
+EVIDENCE = ("passage_found", "passage_recall", "recall@5")
 """Compared where the gold passages or sources are known."""
 SMALLEST = 0.0001
 """A smaller p-value is shown as smaller than this."""

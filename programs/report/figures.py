@@ -34,7 +34,7 @@ from programs.report.label_placement import Label, bar_boxes, place_labels
 from programs.report.names import DOCVQA, is_variant, workload_label
 from programs.report.results import Results
 
-RECALL = ("passage_recall", "recall@5", "source_recall")
+RECALL = ("passage_found", "passage_recall", "recall@5", "source_recall")
 ANSWER = "answer_in_evidence"
 QUALITY = ("f1", *RECALL, ANSWER)
 """The first that two methods have is drawn: without a reader there is no answer, but there is evidence."""

@@ -14,7 +14,7 @@ from programs.report.published import published
 from programs.report.results import Results
 from programs.report.tables import Cell, Column, Table, TableRow
 
-EVIDENCE = ("title_recall", "passage_recall", "title_mention", "answer_in_evidence", "source_recall")
+EVIDENCE = ("passage_found", "title_recall", "passage_recall", "title_mention", "answer_in_evidence", "source_recall")
 CORPUS = ("recall@1", "recall@2", "recall@5", "recall@10")
 ANSWERS = ("em", "f1", "accuracy", "anls", "anls_standard")
 TOKENS = ("tokens_reader", "tokens_aux", "tokens_index", "ret", "encoder_tokens")

@@ -11,7 +11,8 @@ from programs.contract import Reason
 from programs.memory.artifacts import Kind, MemoryScope
 from programs.models.ledger import Phase
 from programs.registry import Registry
-from programs.roles.relevance import Scorer, by_cross_encoder, by_embedding, by_fusion
+from programs.roles.excerpts import excerpts
+from programs.roles.relevance import Scorer, by_cross_encoder, by_embedding, by_fusion, cross_encoder_of, wants
 from programs.roles.view import ProposalFault, View, asking, numbered
 from programs.state import EvidenceRecord, Role
 from signatures.retriever import SelectEvidence
@@ -26,9 +27,13 @@ class Retriever(dspy.Module):  # type: ignore[misc]
 
     def forward(self, view: View) -> dspy.Prediction:
         """Propose the evidence of this cycle; records that an earlier cycle committed stay candidates."""
-        candidates = region_records(view)
-        kept = RANKERS.get(view.tools.settings.retriever.ranker)(self, view, candidates)
-        return self.proposal(view, candidates, kept)
+        carried = view.earlier if adds(view) else ()
+        known = {record.home for record in carried}
+        candidates = [record for record in region_records(view) if record.home not in known]
+        kept = RANKERS.get(view.tools.settings.retriever.ranker)(self, view, candidates) if candidates else ()
+        if carried:
+            kept = kept[: max(0, view.cap - len(known))]
+        return self.proposal(view, candidates, (*carried, *cut(view, kept)))
 
     def proposal(
         self, view: View, candidates: list[EvidenceRecord], kept: tuple[EvidenceRecord, ...]
@@ -66,6 +71,21 @@ class Retriever(dspy.Module):  # type: ignore[misc]
                 Reason.OUTSIDE_REGION, f"candidates {unknown} were not shown (1–{len(candidates)})", str(list(chosen))
             )
         return tuple(candidates[number - 1] for number in chosen)
+
+
+def adds(view: View) -> bool:
+    """Tell whether this cycle keeps all that the one before it committed, and only adds to it."""
+    settings = view.tools.settings
+    return settings.lifecycle.carry and settings.retriever.revision == "add"
+
+
+def cut(view: View, kept: tuple[EvidenceRecord, ...]) -> tuple[EvidenceRecord, ...]:
+    """Cut what was chosen to the sentences that bear on the query or on a target, where the settings say so."""
+    sentences = view.tools.settings.retriever.sentences
+    if sentences is None:
+        return kept
+    with view.tools.ledger.scope(Role.RETRIEVER.value, Phase.AUX):
+        return excerpts(kept, wants(view), cross_encoder_of(view), sentences)
 
 
 def region_records(view: View) -> list[EvidenceRecord]:

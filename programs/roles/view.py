@@ -22,6 +22,9 @@ from programs.settings import Settings
 from programs.state import EvidenceRecord, Readable, Role
 from programs.tam.graph import TypedGraph
 
+GAP = " … "
+"""Stands between parts of a region that do not touch."""
+
 
 @dataclass(frozen=True)
 class Tools:
@@ -96,6 +99,19 @@ def parse_detail(error: AdapterParseError) -> str:
     """Say in a line or two what could not be read."""
     text: Any = error.args[0] if error.args else str(error)
     return " ".join(str(text).split())[:400]
+
+
+def grouped(records: Sequence[EvidenceRecord]) -> str:
+    """Show records to the reader: a number a region, its parts together."""
+    return numbered_items(GAP.join(part.text for part in parts) for parts in regions_of(records))
+
+
+def regions_of(records: Sequence[EvidenceRecord]) -> list[list[EvidenceRecord]]:
+    """Put the parts of each region together, in the order of its text; regions stay in the order of the records."""
+    regions: dict[str, list[EvidenceRecord]] = {}
+    for record in records:
+        regions.setdefault(record.home, []).append(record)
+    return [sorted(parts, key=lambda part: part.start) for parts in regions.values()]
 
 
 def numbered(records: Sequence[EvidenceRecord], provenance: bool = True) -> str:

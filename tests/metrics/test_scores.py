@@ -29,7 +29,7 @@ def test_a_query_has_every_metric_that_its_reference_defines():
     [
         (None, ANSWER | EVIDENCE),
         (a_reference(answers=[]), ANSWER | {"answer_in_evidence"}),
-        (a_reference(passages=[]), {"title_recall", "passage_recall", "title_mention"}),
+        (a_reference(passages=[]), {"passage_found", "title_recall", "passage_recall", "title_mention"}),
         (a_reference(supporting=[]), {"source_recall", *RECALLS}),
         (a_reference(answers=[], passages=[], supporting=[]), ANSWER | EVIDENCE),
     ],
@@ -48,6 +48,7 @@ def test_the_scores_of_a_query():
         "anls": 1,
         "anls_standard": 11 / 15,
         "title_recall": 0.5,
+        "passage_found": 0.5,
         "passage_recall": 0.5,
         "title_mention": 1,
         "answer_in_evidence": 1,

@@ -11,6 +11,7 @@ from programs.methods.base import EvidenceProgram, QueryRun
 from programs.methods.flat_fusion.settings import FlatFusionSettings
 from programs.methods.segments import SegmentIndex, segment_index
 from programs.models.encoders.encoder import CrossEncoder
+from programs.roles.excerpts import excerpts
 from programs.roles.relevance import fused
 from programs.state import EvidenceRecord
 
@@ -35,7 +36,8 @@ class FlatFusion(EvidenceProgram):
         if not pool:
             return []
         scores = fused(question, (), [segment.text for segment in pool], encoder, self._scorer())
-        return [pool[i].record() for i in np.argsort(-scores, kind="stable")[: settings.records]]
+        best = [pool[i].record() for i in np.argsort(-scores, kind="stable")[: settings.records]]
+        return excerpts(best, (question,), self._scorer(), self.settings.retriever.sentences)
 
     def _scorer(self) -> CrossEncoder:
         scorer = self.runtime.cross_encoder
