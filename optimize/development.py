@@ -1,7 +1,7 @@
 """Development questions, all that a choice may be made by: this is the one door through which they come.
 
-No option names a split: the questions opened here are always the development ones, and what says that it is of
-another split, or is a locked manifest, is refused.
+No option names a split: the questions opened here are the development ones, or, for weights, those of a `train` split
+where a workload has one. What says that it is of another split, or is a locked manifest, is refused.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from programs.content_key import content_bytes, content_key
 from programs.errors import InputError
@@ -48,6 +49,7 @@ def open_development(
     limit: int | None,
     train: float,
     seed: int,
+    split: Literal["train", "dev"] = "dev",
 ) -> Development:
     """Open development questions, the first `limit` of each workload, and split them.
 
@@ -63,7 +65,7 @@ def open_development(
         raise InputError(f"--questions is one file, and there are {len(names)} workloads; name one of them")
     if not 0 <= train < 1:
         raise InputError(f"the share of training questions is at least 0 and less than 1, not {train}")
-    opened = [_development(open_workload(name, data, "dev", questions, limit)) for name in names]
+    opened = [_development(open_workload(name, data, split, questions, limit)) for name in names]
     examples = tuple(_numbered(opened))
     chosen_from = [example for example in examples if _share(example, seed) < train]
     left = [example for example in examples if _share(example, seed) >= train]
@@ -87,7 +89,7 @@ def workload_of(example: Example) -> str:
 
 
 def _development(workload: Workload) -> Workload:
-    if workload.split != "dev":
+    if workload.split not in ("train", "dev"):
         raise InputError(f"{workload.name}: of the split {workload.split!r}; nothing may be chosen by it")
     return workload
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated, Protocol, TypeVar
 
 import typer
 
@@ -16,7 +16,15 @@ from programs.commands.options import Offline, Preset, command
 from programs.commands.terminal import plain_errors
 from programs.models.network import offline
 
-Asked = TypeVar("Asked", bound="SearchRequest")
+
+class _MayStayHere(Protocol):
+    """What every request has."""
+
+    @property
+    def offline(self) -> bool: ...
+
+
+Asked = TypeVar("Asked", bound=_MayStayHere)
 STUDY, COMPLETIONS = "study.sqlite", "completions.sqlite"
 """Files of a search's folder: the finished trials of a search for parameters, and what models answered."""
 

@@ -135,8 +135,8 @@ class RetrieverSettings(Frozen):
 
     ranker: str = Field(
         "model",
-        description="who ranks: model (paper), cross-encoder, embedding, or fusion, which is the reciprocal ranks of "
-        "both encoders and of shared names",
+        description="who ranks: model (paper), cross-encoder, embedding, fusion, which is the reciprocal ranks of "
+        "both encoders and of shared names, or fitted, which weighs the like by what was learnt on training questions",
     )
     rerank: Count = Field(10, description="candidates reranked at most")
     terminals: bool = Field(False, description="keep the record that each trace ends at before any other")
@@ -153,6 +153,13 @@ class RetrieverSettings(Frozen):
         description="what is kept of a region: its heading, its first sentence, and so many more that bear most on "
         "what is wanted; None keeps all of it",
     )
+
+
+class RankingSettings(Frozen):
+    """Weights of the fitted ranking, by their signs, as written by python -m optimize.ranking."""
+
+    alone: dict[str, Coefficient] = Field({}, description="of the first look, at a candidate by itself")
+    linked: dict[str, Coefficient] = Field({}, description="of the second, at what leads to it from the best")
 
 
 class VerifierSettings(Frozen):
@@ -232,6 +239,7 @@ class Settings(Frozen):
     tam: TamSettings = TamSettings()
     navigation: NavigationSettings = NavigationSettings()
     retriever: RetrieverSettings = RetrieverSettings()
+    ranking: RankingSettings = RankingSettings()
     verifier: VerifierSettings = VerifierSettings()
     memory: MemorySettings = MemorySettings()
     lifecycle: LifecycleSettings = LifecycleSettings()

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from programs.errors import ModelUnavailable
 from programs.models.encoders.encoder import CrossEncoder, Encoder
+from programs.roles.fitted import by_weights
 from programs.roles.view import View
 from programs.state import EvidenceRecord
 from programs.tam.headings import Headings
@@ -45,6 +46,12 @@ def by_fusion(view: View, candidates: Sequence[EvidenceRecord]) -> Scores:
     """All opinions together, by rank."""
     query, *targets = wants(view)
     return fused(query, targets, texts_of(candidates), view.tools.encoder, cross_encoder_of(view))
+
+
+def by_fitted(view: View, candidates: Sequence[EvidenceRecord]) -> Scores:
+    """All signs together, by weights that were fitted on training questions."""
+    tools = view.tools
+    return by_weights(view.query, texts_of(candidates), tools.encoder, cross_encoder_of(view), tools.settings.ranking)
 
 
 def wants(view: View) -> list[str]:

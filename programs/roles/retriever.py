@@ -12,7 +12,15 @@ from programs.memory.artifacts import Kind, MemoryScope
 from programs.models.ledger import Phase
 from programs.registry import Registry
 from programs.roles.excerpts import excerpts
-from programs.roles.relevance import Scorer, by_cross_encoder, by_embedding, by_fusion, cross_encoder_of, wants
+from programs.roles.relevance import (
+    Scorer,
+    by_cross_encoder,
+    by_embedding,
+    by_fitted,
+    by_fusion,
+    cross_encoder_of,
+    wants,
+)
 from programs.roles.view import ProposalFault, View, asking, numbered
 from programs.state import EvidenceRecord, Role
 from signatures.retriever import SelectEvidence
@@ -122,6 +130,7 @@ def by_score(scores_of: Scorer) -> Ranker:
 RANKERS.register("cross-encoder")(by_score(by_cross_encoder))
 RANKERS.register("embedding")(by_score(by_embedding))
 RANKERS.register("fusion")(by_score(by_fusion))
+RANKERS.register("fitted")(by_score(by_fitted))
 
 
 def rank(view: View, candidates: list[EvidenceRecord], scores_of: Scorer) -> tuple[EvidenceRecord, ...]:

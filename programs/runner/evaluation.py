@@ -77,8 +77,12 @@ class Evaluation:
 
     def manifest(self) -> AnyManifest:
         """Write down everything that the records will depend on."""
-        settings = self.methods[0].settings
-        return manifest_type(self.workload.split)(
+        settings, split = self.methods[0].settings, self.workload.split
+        if split == "train":
+            raise InputError(
+                f"{self.workload.name}: training questions are for fitting, and nothing is measured on them"
+            )
+        return manifest_type(split)(
             questions=question_set(self.workload),
             preset=settings.preset,
             methods=tuple(method_entry(configured) for configured in self.methods),

@@ -25,7 +25,7 @@ from programs.workloads.unanswerable import without_support
 from programs.workloads.whole import ENDING as WHOLE
 from programs.workloads.whole import over_whole_text
 
-Split = Literal["dev", "eval"]
+Split = Literal["train", "dev", "eval"]
 TASKS = ("hotpotqa", "2wikimqa", "musique")
 """LongBench's tasks that the paper evaluates."""
 
@@ -98,7 +98,7 @@ def open_workload(
         raise InputError(f"no workload is called {name!r}; there are {', '.join(NAMES)}")
     if limit is not None and limit < 1:
         raise InputError(f"a limit of {limit} leaves no question of {name}; give 1 or more, or none for all")
-    if split == "dev" and questions is not None and EVALUATION.search(questions.name):
+    if split != "eval" and questions is not None and EVALUATION.search(questions.name):
         raise InputError(f"{questions}: by its name an evaluation file; it is read with --split eval alone")
     workload = _OPENERS[request.family](request)
     examples = workload.examples

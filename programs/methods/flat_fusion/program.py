@@ -12,6 +12,7 @@ from programs.methods.flat_fusion.settings import FlatFusionSettings
 from programs.methods.segments import SegmentIndex, segment_index
 from programs.models.encoders.encoder import CrossEncoder
 from programs.roles.excerpts import excerpts
+from programs.roles.fitted import by_weights
 from programs.roles.relevance import fused
 from programs.state import EvidenceRecord
 
@@ -35,9 +36,13 @@ class FlatFusion(EvidenceProgram):
         pool = [index.segments[i] for i in index.nearest(question, encoder)[: settings.pool]]
         if not pool:
             return []
-        scores = fused(question, (), [segment.text for segment in pool], encoder, self._scorer())
+        texts, retriever = [segment.text for segment in pool], self.settings.retriever
+        if retriever.ranker == "fitted":
+            scores = by_weights(question, texts, encoder, self._scorer(), self.settings.ranking)
+        else:
+            scores = fused(question, (), texts, encoder, self._scorer())
         best = [pool[i].record() for i in np.argsort(-scores, kind="stable")[: settings.records]]
-        return excerpts(best, (question,), self._scorer(), self.settings.retriever.sentences)
+        return excerpts(best, (question,), self._scorer(), retriever.sentences)
 
     def _scorer(self) -> CrossEncoder:
         scorer = self.runtime.cross_encoder

@@ -51,7 +51,9 @@ SPEC = MethodSpec(
         Whole("navigation.beam", 2, 8, online=True),
         OneOf("navigation.candidates", (32, 64, 96)),
         OneOf("navigation.scorer.cross-encoder", (0, 0.05, 0.1, 0.2, 0.5, 1), online=True, when=scores_by_embedding),
-        OneOf("retriever.ranker", ("cross-encoder", "embedding", "fusion"), online=True, when=ranks_by_encoders),
+        OneOf(
+            "retriever.ranker", ("cross-encoder", "embedding", "fusion", "fitted"), online=True, when=ranks_by_encoders
+        ),
         Whole("retriever.rerank", 10, 60, online=True),
         OneOf("retriever.terminals", YES_NO, online=True, when=ranks_by_score),
         Real("retriever.minimum", 0.0, 0.5, online=True, when=ranks_by_score),
@@ -67,7 +69,7 @@ SPEC = MethodSpec(
         Real("encoder.relation_threshold", -1.0, 1.0),
         Real("encoder.topic_threshold", -1.0, 1.0),
         OneOf("tam.abstraction", ("model", "lead")),
-        OneOf("retriever.ranker", ("model", "cross-encoder", "embedding", "fusion")),
+        OneOf("retriever.ranker", ("model", "cross-encoder", "embedding", "fusion", "fitted")),
         *(
             Real(f"navigation.scorer.{scorer}", 0.0, 1.0)
             for scorer in ("listwise", "cross-encoder", "likelihood", "embedding")
