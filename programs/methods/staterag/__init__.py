@@ -57,6 +57,8 @@ SPEC = MethodSpec(
         Whole("retriever.rerank", 10, 60, online=True),
         OneOf("retriever.terminals", YES_NO, online=True, when=ranks_by_score),
         Real("retriever.minimum", 0.0, 0.5, online=True, when=ranks_by_score),
+        OneOf("retriever.revision", ("again", "add"), online=True),
+        OneOf("retriever.sentences", (None, 1, 2, 3), online=True, when=ranks_by_encoders),
         Filling("lifecycle.keep_first", 0.25, FULL, online=True),
         Filling("lifecycle.keep_revised", 0.25, FULL, online=True),
         OneOf("lifecycle.carry", YES_NO, online=True),
