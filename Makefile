@@ -51,7 +51,7 @@ STATERAG_FIXED := verifier.rule=coverage verifier.wants=query verifier.threshold
 	encoder.relation_threshold=0.80 encoder.topic_threshold=0.74 tam.region_rule=names \
 	navigation.paths=plan navigation.chain=false navigation.reading=evidence navigation.branch=4 navigation.beam=8 \
 	navigation.candidates=64 navigation.scorer.embedding=1.0 navigation.scorer.cross-encoder=0 \
-	retriever.ranker=fusion retriever.terminals=false retriever.minimum=0
+	retriever.ranker=fitted retriever.terminals=false retriever.minimum=0 retriever.revision=add retriever.sentences=2
 
 select: .venv/.stamp-dev  ## choose the parameters of the embedded preset on development questions: a night
 	@test -d "$(DATA)" || { echo "make select DATA=DIR: the folder of the workloads' files"; exit 2; }

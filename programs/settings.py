@@ -144,7 +144,7 @@ class RetrieverSettings(Frozen):
     revision: Literal["again", "add"] = Field(
         "again",
         description="a revision ranks what was carried again with what it found ('again'), or keeps all of it and adds "
-        "what it found ('add'); without lifecycle.carry nothing is carried",
+        "what it found ('add'), as it always does with cut regions; without lifecycle.carry nothing is carried",
     )
     sentences: int | None = Field(
         None,

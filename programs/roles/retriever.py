@@ -82,9 +82,12 @@ class Retriever(dspy.Module):  # type: ignore[misc]
 
 
 def adds(view: View) -> bool:
-    """Tell whether this cycle keeps all that the one before it committed, and only adds to it."""
-    settings = view.tools.settings
-    return settings.lifecycle.carry and settings.retriever.revision == "add"
+    """Tell whether this cycle keeps all that the one before it committed, and only adds to it.
+
+    Sentences that were chosen for one plan can't be ranked again beside the next one's whole regions: they always stay.
+    """
+    retriever = view.tools.settings.retriever
+    return view.tools.settings.lifecycle.carry and (retriever.revision == "add" or retriever.sentences is not None)
 
 
 def cut(view: View, kept: tuple[EvidenceRecord, ...]) -> tuple[EvidenceRecord, ...]:
