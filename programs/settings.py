@@ -250,11 +250,21 @@ class Settings(Frozen):
         """A short name of exactly these settings."""
         return hashlib.sha256(self.model_dump_json().encode()).hexdigest()[:16]
 
+    @property
+    def adds(self) -> bool:
+        """Whether a revision keeps all that was committed before it, and only adds to it.
+
+        Sentences that were chosen for one plan can't be ranked again beside the next one's whole regions, so they stay.
+        """
+        retriever = self.retriever
+        return self.lifecycle.carry and (retriever.revision == "add" or retriever.sentences is not None)
+
     def limits(self, max_traces: int) -> Limits:
-        """Give the caps that the contract's validators hold proposals to."""
+        """Give the caps that the contract's validators hold proposals to; what stays must fit them."""
+        first, revised = self.lifecycle.keep_first, self.lifecycle.keep_revised
         return Limits(
-            keep_first=self.lifecycle.keep_first,
-            keep_revised=self.lifecycle.keep_revised,
+            keep_first=first,
+            keep_revised=max(first, revised) if self.adds else revised,
             max_traces=max_traces,
             carry=self.lifecycle.carry,
         )

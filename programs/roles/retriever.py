@@ -35,7 +35,7 @@ class Retriever(dspy.Module):  # type: ignore[misc]
 
     def forward(self, view: View) -> dspy.Prediction:
         """Propose the evidence of this cycle; records that an earlier cycle committed stay candidates."""
-        carried = view.earlier if adds(view) else ()
+        carried = view.earlier if view.tools.settings.adds else ()
         known = {record.home for record in carried}
         candidates = [record for record in region_records(view) if record.home not in known]
         kept = RANKERS.get(view.tools.settings.retriever.ranker)(self, view, candidates) if candidates else ()
@@ -79,15 +79,6 @@ class Retriever(dspy.Module):  # type: ignore[misc]
                 Reason.OUTSIDE_REGION, f"candidates {unknown} were not shown (1–{len(candidates)})", str(list(chosen))
             )
         return tuple(candidates[number - 1] for number in chosen)
-
-
-def adds(view: View) -> bool:
-    """Tell whether this cycle keeps all that the one before it committed, and only adds to it.
-
-    Sentences that were chosen for one plan can't be ranked again beside the next one's whole regions: they always stay.
-    """
-    retriever = view.tools.settings.retriever
-    return view.tools.settings.lifecycle.carry and (retriever.revision == "add" or retriever.sentences is not None)
 
 
 def cut(view: View, kept: tuple[EvidenceRecord, ...]) -> tuple[EvidenceRecord, ...]:
