@@ -16,6 +16,7 @@ from programs.report.names import (
     CARRIERS,
     DOCVQA,
     ELEMENTS,
+    FLAT_FUSION,
     LONGBENCH,
     MACRO,
     QASPER,
@@ -33,6 +34,7 @@ from programs.report.results import Results
 from programs.report.tables import Cell, Column, Table, TableRow
 
 QUALITY = ("em", "f1", "accuracy")
+EVIDENCE = ("passage_recall", "recall@5")
 
 
 def paper_tables(results: Results) -> list[Table]:
@@ -83,21 +85,22 @@ def other_table(results: Results) -> Table | None:
 
 
 def ablation_table(results: Results) -> Table | None:
-    """Table 2: StateRAG, and StateRAG without one of its parts."""
+    """Table 2: StateRAG, StateRAG without one of its parts, and its ranking alone, with the evidence where it is known."""
     variants = [name for name in results.methods if is_variant(name) and base(name) not in CARRIERS | ELEMENTS]
     labels = {name: REMOVALS.get(name, name) for name in variants}
+    labels |= {name: method_label(name) for name in results.methods if base(name) == FLAT_FUSION}
     labels |= {name: name.replace(STATERAG, "Full") for name in results.methods if is_staterag(name)}
     rows = [
         TableRow(
             label,
-            tuple(mean_cell(results, method, workload, metric, "ablations") for metric in QUALITY),
+            tuple(mean_cell(results, method, workload, metric, "ablations") for metric in (*QUALITY, *EVIDENCE)),
             workload_label(workload),
             emphasised=is_staterag(method),
         )
         for workload in results.summaries(variants)
         for method, label in labels.items()
     ]
-    columns = tuple(metric_column(metric, 4) for metric in QUALITY)
+    columns = tuple(metric_column(metric, 4) for metric in (*QUALITY, *EVIDENCE))
     return finished(results, Table("ablations", "Component ablations", columns, tuple(rows), stub="Variant"))
 
 

@@ -13,7 +13,7 @@ from programs.report.names import base, method_label, workload_label
 from programs.report.results import Results
 from programs.report.run_tables import hit_rate_cell
 from programs.report.tables import Cell, Column, Table, TableRow
-from programs.reproduce.studies import Arm, Study
+from programs.reproduce.studies import Arm, PaperStudy
 
 SHOWN = {
     "em": 4,
@@ -36,7 +36,7 @@ def named_by_arm(scored: Mapping[Arm, Sequence[ScoreTable]]) -> list[ScoreTable]
     return [replace(table, method=f"{arm.label}/{table.method}") for arm, tables in scored.items() for table in tables]
 
 
-def arm_table(study: Study, scored: Mapping[Arm, Sequence[ScoreTable]]) -> Table | None:
+def arm_table(study: PaperStudy, scored: Mapping[Arm, Sequence[ScoreTable]]) -> Table | None:
     """Tabulate a study's ways; None where nothing of it ran."""
     tables = named_by_arm(scored)
     results = Results(tables)

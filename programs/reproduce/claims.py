@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from programs.methods.registry import specs
-from programs.report.names import DOCVQA, FREE_FORM, LONGBENCH, MACRO, QASPER, REMOVALS, STATERAG, TYPED
-from programs.reproduce.studies import FLAT_FUSION
+from programs.report.names import DOCVQA, FLAT_FUSION, FREE_FORM, LONGBENCH, MACRO, QASPER, REMOVALS, STATERAG, TYPED
 
 PAPERS = ("vanilla", "react", "selfrag", "graphrag", "dosrag", "raptor", "memorag", "hipporag2")
 """The baselines that the paper has."""

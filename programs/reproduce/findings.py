@@ -68,7 +68,7 @@ class Difference:
 
 
 @dataclass(frozen=True)
-class Finding:
+class Judgement:
     """A claim, what became of it, and what that rests on."""
 
     said: str
@@ -103,17 +103,17 @@ def bearing(found: Comparison, less: bool) -> Bearing:
     return Bearing.FOR if gain > 0 else Bearing.AGAINST
 
 
-def findings(scored: Sequence[ScoreTable]) -> list[Finding]:
+def findings(scored: Sequence[ScoreTable]) -> list[Judgement]:
     """Judge every claim by the runs' tables, in which a way of running is part of a method's name."""
     results = Results(scored)
     return [*(judged(claim, results) for claim in CLAIMS), cheaper(results), greatest_loss(results), admitted(results)]
 
 
-def judged(claim: Claim, results: Results) -> Finding:
+def judged(claim: Claim, results: Results) -> Judgement:
     """Judge one claim."""
     others = [name for name in claim.others if name in results.methods]
     if claim.system not in results.methods or not others:
-        return Finding(claim.said, Outcome.UNKNOWN, "these methods were not run", claim.is_papers)
+        return Judgement(claim.said, Outcome.UNKNOWN, "these methods were not run", claim.is_papers)
     where = _where(claim, results)
     found = comparisons(results, claim.system, others, {metric for metrics in where.values() for metric in metrics})
     differences = [
@@ -123,12 +123,12 @@ def judged(claim: Claim, results: Results) -> Finding:
         if (here := [each for each in found if (each.workload, each.metric) == (workload, metric)])
     ]
     if not differences:
-        return Finding(claim.said, Outcome.UNKNOWN, "on none of its workloads", claim.is_papers)
+        return Judgement(claim.said, Outcome.UNKNOWN, "on none of its workloads", claim.is_papers)
     outcome, detail = _told([each.bearing for each in differences])
     missing = [method_label(name) for name in claim.others if name not in results.methods]
     if missing:
         detail += f"; without {', '.join(missing)}"
-    return Finding(claim.said, outcome, detail, claim.is_papers, tuple(differences))
+    return Judgement(claim.said, outcome, detail, claim.is_papers, tuple(differences))
 
 
 def comparisons(results: Results, system: str, others: Iterable[str], metrics: Iterable[str]) -> list[Comparison]:
@@ -157,22 +157,22 @@ def passing(scored: Sequence[ScoreTable]) -> list[Passing]:
     return sorted(found, key=lambda each: not each.is_shown)
 
 
-def cheaper(results: Results) -> Finding:
+def cheaper(results: Results) -> Judgement:
     """Judge that whatever takes fewer RET than StateRAG also scores lower in everything."""
     said = "Every method that takes fewer RET than StateRAG scores lower on every quality metric"
     others = [name for name in PAPERS if name in results.methods]
     if STATERAG not in results.methods or not others:
-        return Finding(said, Outcome.UNKNOWN, "these methods were not run")
+        return Judgement(said, Outcome.UNKNOWN, "these methods were not run")
     found = comparisons(results, STATERAG, others, ("ret", "em", "f1", "accuracy", "anls"))
     fewer = {(e.workload, e.system) for e in found if e.metric == "ret" and e.paired.difference < 0}
     scores = [e for e in found if e.metric != "ret" and (e.workload, e.system) in fewer]
     if not scores:
-        return Finding(said, Outcome.UNKNOWN, "no method took fewer")
+        return Judgement(said, Outcome.UNKNOWN, "no method took fewer")
     outcome, detail = _told([bearing(each, less=False) for each in scores])
-    return Finding(said, outcome, detail)
+    return Judgement(said, outcome, detail)
 
 
-def greatest_loss(results: Results) -> Finding:
+def greatest_loss(results: Results) -> Judgement:
     """Judge that leaving MARS out costs most, by the means."""
     said = "Leaving MARS out costs the most on LongBench"
     workloads = [name for name in results.summaries(REMOVALS) if name == MACRO or name not in WORKLOADS]
@@ -183,24 +183,24 @@ def greatest_loss(results: Results) -> Finding:
         if results.has(STATERAG, workload) and results.has(name, workload)
     }
     if len(costs) < len(REMOVALS):
-        return Finding(said, Outcome.UNKNOWN, "not all removals were run")
+        return Judgement(said, Outcome.UNKNOWN, "not all removals were run")
     mars = costs.pop(REMOVALS[WITHOUT_MARS])
     held = [cost > max(0, *others) for cost, *others in zip(mars, *costs.values(), strict=True)]
     outcome = Outcome.BY_MEANS if all(held) else Outcome.FAILED
     detail = f"by the means in {sum(held)} of {len(held)}, on {workload_label(workloads[0])}"
-    return Finding(said, outcome, detail)
+    return Judgement(said, outcome, detail)
 
 
-def admitted(results: Results) -> Finding:
+def admitted(results: Results) -> Judgement:
     """Judge that the reader was never admitted against the rules, in any run."""
     said = "The reader is admitted by the rules alone"
     broken = sum(float(table.values["admission_violations"].sum()) for table in results.scored)
     queries = sum(map(len, results.scored))
     outcome = Outcome.FAILED if broken else Outcome.HELD
-    return Finding(said, outcome, f"{broken:,.0f} violations in {queries:,} queries of all methods")
+    return Judgement(said, outcome, f"{broken:,.0f} violations in {queries:,} queries of all methods")
 
 
-def findings_table(found: Sequence[Finding]) -> Table | None:
+def findings_table(found: Sequence[Judgement]) -> Table | None:
     """Tabulate the differences that findings rest on, with what the paper prints of each."""
     rows = [
         TableRow(

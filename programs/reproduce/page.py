@@ -14,7 +14,7 @@ from programs.report.published import published
 from programs.report.results import Results
 from programs.report.table_formats import escape_markdown, markdown
 from programs.report.tables import COMPLETE, Cell, Column, Table, TableRow
-from programs.reproduce.findings import Bearing, Finding, Outcome, Passing
+from programs.reproduce.findings import Bearing, Judgement, Outcome, Passing
 from programs.reproduce.studies import STUDIES
 from programs.workloads.manifest import AnyManifest
 
@@ -42,7 +42,7 @@ class Account:
     manifest: AnyManifest
     scored: Sequence[ScoreTable]
     """Of the runs as they are set, without further ways of running."""
-    findings: Sequence[Finding]
+    findings: Sequence[Judgement]
     passing: Sequence[Passing]
     incomplete: Sequence[str]
     left_out: Mapping[str, str]
@@ -140,7 +140,7 @@ def _outcome(account: Account, outcome: Outcome) -> str:
     return _section(TITLES[outcome], lines, "")
 
 
-def _against(finding: Finding) -> str:
+def _against(finding: Judgement) -> str:
     """Name what speaks most against a claim, where something does."""
     contrary = [each for each in finding.differences if each.bearing is Bearing.CONTRARY]
     said = [

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from programs.errors import InputError
 from programs.methods.registry import spec
-from programs.reproduce.studies import COSTLY, SAMPLE, Arm, Study
+from programs.reproduce.studies import COSTLY, SAMPLE, Arm, PaperStudy
 from programs.workloads.registry import Split, Workload, open_workload
 
 RUNS = "runs"
@@ -47,7 +47,7 @@ class Questions:
     """Workloads that can't be had, and why."""
     _opened: dict[tuple[str, int | None], Workload] = field(default_factory=dict)
 
-    def names(self, study: Study) -> tuple[str, ...]:
+    def names(self, study: PaperStudy) -> tuple[str, ...]:
         """Name the workloads of a study that can be had."""
         return tuple(name for name in (study.workloads if self.data else (SAMPLE,)) if self._has(name))
 
@@ -71,7 +71,7 @@ class Questions:
         return name not in self.left_out
 
 
-def planned_runs(studies: Iterable[Study], questions: Questions) -> list[PlannedRun]:
+def planned_runs(studies: Iterable[PaperStudy], questions: Questions) -> list[PlannedRun]:
     """Give every run of some studies once, in the order in which they are first wanted."""
     runs = list(dict.fromkeys(run for study in studies for run in runs_of(study, questions)))
     if not runs:
@@ -80,7 +80,7 @@ def planned_runs(studies: Iterable[Study], questions: Questions) -> list[Planned
     return runs
 
 
-def runs_of(study: Study, questions: Questions) -> list[PlannedRun]:
+def runs_of(study: PaperStudy, questions: Questions) -> list[PlannedRun]:
     """Give the runs of one study, by workload."""
     return [
         PlannedRun(workload, method, arm if arm.overrides else Arm())

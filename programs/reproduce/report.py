@@ -24,7 +24,7 @@ from programs.reproduce.findings import findings, findings_table, passing
 from programs.reproduce.page import Account, first_page
 from programs.reproduce.planned import PlannedRun, Questions, runs_of
 from programs.reproduce.setup_tables import environment_table, role_table, settings_table, workload_table
-from programs.reproduce.studies import STUDIES, Arm, Study
+from programs.reproduce.studies import STUDIES, Arm, PaperStudy
 from programs.reproduce.trace import telling, trace_page
 from programs.runner.folder import MANIFEST, SUMMARY, RunFolder
 from programs.runner.scoring import score_tables
@@ -115,7 +115,7 @@ def has_begun(run: PlannedRun, out: Path) -> bool:
     return (run.folder(out) / MANIFEST).exists()
 
 
-def _by_arm(study: Study, done: Finished, questions: Questions) -> dict[Arm, list[ScoreTable]]:
+def _by_arm(study: PaperStudy, done: Finished, questions: Questions) -> dict[Arm, list[ScoreTable]]:
     runs = runs_of(study, questions)
     return {arm: tables for arm in study.arms if (tables := done.scored([run for run in runs if _is_of(run, arm)]))}
 

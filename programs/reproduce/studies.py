@@ -10,9 +10,8 @@ from dataclasses import dataclass
 
 from programs.errors import InputError
 from programs.methods.registry import specs
-from programs.report.names import CARRIERS, DOCVQA, ELEMENTS, LONGBENCH, QASPER, REMOVALS, STATERAG
+from programs.report.names import CARRIERS, DOCVQA, ELEMENTS, FLAT_FUSION, LONGBENCH, QASPER, REMOVALS, STATERAG
 
-FLAT_FUSION = "flat-fusion"
 COSTLY = ("react", "selfrag", "raptor", "graphrag", "memorag", "hipporag2")
 """Methods that ask a model many times a question, or about every passage before it: they may have fewer questions."""
 
@@ -30,7 +29,7 @@ class Arm:
 
 
 @dataclass(frozen=True)
-class Study:
+class PaperStudy:
     """Methods on workloads, in one way or in several."""
 
     name: str
@@ -50,32 +49,34 @@ SAMPLE = "sample"
 """Stands in where there is no data: nothing on it can be held against what the paper prints."""
 
 STUDIES = (
-    Study(
+    PaperStudy(
         "main",
         "Answer quality and cost of every method",
         MAIN,
         WORKLOADS,
         ("longbench", "documents", "other-workloads", "answers", "evidence", "workloads", "settings", "environment"),
     ),
-    Study("latency", "Quality against latency", MAIN, (*TASKS, QASPER), ("quality-latency", "latency")),
-    Study(
+    PaperStudy("latency", "Quality against latency", MAIN, (*TASKS, QASPER), ("quality-latency", "latency")),
+    PaperStudy(
         "ablations",
         "StateRAG without its parts, and its ranking alone",
         (STATERAG, FLAT_FUSION, *REMOVALS),
         (*TASKS, QASPER),
         ("ablations", "ablation-differences"),
     ),
-    Study("profiles", "Index tokens, memory, and where tokens and seconds go", MAIN, TASKS, ("components", "tokens")),
-    Study(
+    PaperStudy(
+        "profiles", "Index tokens, memory, tokens and seconds by role", MAIN, TASKS, ("components", "tokens", "work")
+    ),
+    PaperStudy(
         "carriers",
         "The matched carrier control",
         tuple(CARRIERS),
         TASKS,
         ("carriers", "carrier-differences", "carrier-tokens", "carrier-diagnostics"),
     ),
-    Study("lifecycle", "What roles propose, and how queries end", (STATERAG,), TASKS, ("role-checks", "trace")),
-    Study("contract", "The contract's elements apart", tuple(ELEMENTS), TASKS, ("contract-elements",)),
-    Study(
+    PaperStudy("lifecycle", "What roles propose, and how queries end", (STATERAG,), TASKS, ("role-checks", "trace")),
+    PaperStudy("contract", "The contract's elements apart", tuple(ELEMENTS), TASKS, ("contract-elements",)),
+    PaperStudy(
         "constrained",
         "Completions held to their schema, or only told of it",
         tuple(CARRIERS),
@@ -83,7 +84,7 @@ STUDIES = (
         ("constrained",),
         (Arm("held to schemas"), Arm("told of schemas", ("lifecycle.constrained=false",))),
     ),
-    Study(
+    PaperStudy(
         "order",
         "Strict and relaxed order of queries",
         (STATERAG,),
@@ -91,7 +92,7 @@ STUDIES = (
         ("order",),
         (Arm("strict order"), Arm("relaxed order, 4 at once", ("memory.order=parallel",), workers=4)),
     ),
-    Study(
+    PaperStudy(
         "horizon",
         "How far back memory reaches",
         (STATERAG,),
@@ -106,7 +107,7 @@ STUDIES = (
 )
 
 
-def chosen_studies(only: str | None) -> tuple[Study, ...]:
+def chosen_studies(only: str | None) -> tuple[PaperStudy, ...]:
     """Take the studies of a list of names with commas; all without one."""
     if only is None:
         return STUDIES
