@@ -85,7 +85,7 @@ def other_table(results: Results) -> Table | None:
 
 
 def ablation_table(results: Results) -> Table | None:
-    """Table 2: StateRAG, StateRAG without one of its parts, and its ranking alone, with the evidence where it is known."""
+    """Table 2: StateRAG, StateRAG without one of its parts, and its ranking alone; evidence too, where it is known."""
     variants = [name for name in results.methods if is_variant(name) and base(name) not in CARRIERS | ELEMENTS]
     labels = {name: REMOVALS.get(name, name) for name in variants}
     labels |= {name: method_label(name) for name in results.methods if base(name) == FLAT_FUSION}
