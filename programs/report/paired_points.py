@@ -25,9 +25,9 @@ def paired_points(results: Results, of: str, others: Sequence[str]) -> dict[tupl
         printed = [published().value(table, name, column) for table in PRINTED for name in (each.system, of)]
         known = [value for value in printed if value == value]
         found[each.system, each.workload, each.metric] = Cell(
-            -POINTS * paired.difference,
-            -POINTS * paired.high,
-            -POINTS * paired.low,
+            0.0 - POINTS * paired.difference,
+            0.0 - POINTS * paired.high,
+            0.0 - POINTS * paired.low,
             paired.n,
             published=known[0] if known else float("nan"),
         )

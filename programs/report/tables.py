@@ -150,8 +150,9 @@ def blocks(table: Table, layout: Layout) -> list[Block]:
 
 
 def caption(table: Table, layout: Layout) -> str:
-    """Give the title, and say where intervals are shown."""
-    return f"{table.title}, with intervals" if layout.intervals and table.has_intervals else table.title
+    """Give the title, and say where intervals are shown in place of what another rendering shows."""
+    told_apart = layout.intervals and not layout.sizes and table.has_intervals
+    return f"{table.title}, with intervals" if told_apart else table.title
 
 
 def footnotes(table: Table, layout: Layout) -> list[str]:

@@ -56,7 +56,7 @@ CLAIMS = (
         less=True,
     ),
     *(
-        Claim(f"StateRAG scores better than {label}", STATERAG, (name,), BOTH, POINTS)
+        Claim(f"StateRAG scores better than {label.replace('w/o', 'without')}", STATERAG, (name,), BOTH, POINTS)
         for name, label in REMOVALS.items()
     ),
     Claim("The typed carrier scores better than the free-form one", TYPED, (FREE_FORM,), {MACRO: POINTS}, POINTS),
@@ -69,7 +69,7 @@ CLAIMS = (
         less=True,
     ),
     Claim(
-        "StateRAG is faster than HippoRAG2 and RAPTOR on LongBench",
+        "StateRAG is faster than HippoRAG2 and RAPTOR",
         STATERAG,
         ("hipporag2", "raptor"),
         {MACRO: ("latency",)},

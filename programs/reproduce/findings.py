@@ -34,6 +34,7 @@ class Bearing(StrEnum):
 
     SHOWN = "shown"
     FOR = "by the means"
+    EQUAL = "equal"
     AGAINST = "not by the means"
     CONTRARY = "the contrary is shown"
 
@@ -100,7 +101,7 @@ def bearing(found: Comparison, less: bool) -> Bearing:
             return Bearing.SHOWN
         if high < 0:
             return Bearing.CONTRARY
-    return Bearing.FOR if gain > 0 else Bearing.AGAINST
+    return Bearing.FOR if gain > 0 else Bearing.AGAINST if gain < 0 else Bearing.EQUAL
 
 
 def findings(scored: Sequence[ScoreTable]) -> list[Judgement]:
@@ -125,6 +126,8 @@ def judged(claim: Claim, results: Results) -> Judgement:
     if not differences:
         return Judgement(claim.said, Outcome.UNKNOWN, "on none of its workloads", claim.is_papers)
     outcome, detail = _told([each.bearing for each in differences])
+    places = ", ".join(dict.fromkeys(workload_label(each.workload) for each in differences))
+    detail = f"on {places} {detail}"
     missing = [method_label(name) for name in claim.others if name not in results.methods]
     if missing:
         detail += f"; without {', '.join(missing)}"
@@ -208,7 +211,7 @@ def findings_table(found: Sequence[Judgement]) -> Table | None:
             (
                 Cell(each.comparison.reference_mean),
                 Cell(each.comparison.system_mean),
-                Cell(-each.comparison.paired.difference, *_bounds(each.comparison), n=each.comparison.paired.n),
+                Cell(0.0 - each.comparison.paired.difference, *_bounds(each.comparison), n=each.comparison.paired.n),
                 Cell(text=_number(printed_difference(each.comparison))),
                 Cell(text=each.bearing.value),
             ),
@@ -267,8 +270,10 @@ def _told(found: Sequence[Bearing]) -> tuple[Outcome, str]:
     """Put what differences say into an outcome and a few words."""
     total, shown = len(found), found.count(Bearing.SHOWN)
     means = shown + found.count(Bearing.FOR)
-    contrary = found.count(Bearing.CONTRARY)
+    contrary, equal = found.count(Bearing.CONTRARY), found.count(Bearing.EQUAL)
     detail = f"by the means in {means} of {total}, shown in {shown}"
+    if equal:
+        detail += f", equal in {equal}"
     if contrary:
         detail += f"; the contrary is shown in {contrary}"
     if shown == total:
@@ -277,7 +282,7 @@ def _told(found: Sequence[Bearing]) -> tuple[Outcome, str]:
 
 
 def _bounds(found: Comparison) -> tuple[float, float]:
-    return -found.paired.high, -found.paired.low
+    return 0.0 - found.paired.high, 0.0 - found.paired.low  # which is no -0
 
 
 def _number(value: float) -> str:
