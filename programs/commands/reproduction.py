@@ -195,11 +195,15 @@ def print_plan(asked: Reproduction, runs: Sequence[PlannedRun], models: Runtime)
         rate = stated_rate(asked.request.rate) if asked.request.rate else measured_rate(models)
         lines = [plan_line(asked, run, models, rate) for run in runs]
     print_fitted(plan_table(lines), out)
-    total = Spread(sum(line.hours.least for line in lines), sum(line.hours.most for line in lines))
+    total = summed([line.hours for line in lines])
+    spent = [line.estimate for line in lines if line.estimate is not None]
+    prompts = summed([each.prompt_tokens for each in spent])
+    completions = summed([each.completion_tokens for each in spent])
     whose = "as stated" if asked.request.rate else "as measured just now"
     say(
         out,
-        f"{len(lines)} runs, {hours_text(total)} one request at a time, reading {rate.read:,.0f} and writing "
+        f"{len(lines)} runs, {range_text(prompts)} tokens read and {range_text(completions)} written: "
+        f"{hours_text(total)} one request at a time, reading {rate.read:,.0f} and writing "
         f"{rate.write:,.0f} tokens a second, {whose}. Finished runs count as nothing; "
         + (
             "what several runs ask alike is asked once, so it will be less."
@@ -238,6 +242,11 @@ def plan_table(lines: Sequence[PlanLine]) -> Table:
             Text(workload_label(line.run.workload)), Text(name), str(line.queries), *spent, hours_text(line.hours)
         )
     return table
+
+
+def summed(spreads: Sequence[Spread]) -> Spread:
+    """Add up what several runs spend."""
+    return Spread(sum(each.least for each in spreads), sum(each.most for each in spreads))
 
 
 def hours_text(found: Spread) -> str:

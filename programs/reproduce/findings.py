@@ -197,10 +197,11 @@ def greatest_loss(results: Results) -> Judgement:
 def admitted(results: Results) -> Judgement:
     """Judge that the reader was never admitted against the rules, in any run."""
     said = "The reader is admitted by the rules alone"
-    broken = sum(float(table.values["admission_violations"].sum()) for table in results.scored)
-    queries = sum(map(len, results.scored))
+    once = {id(table.values): table for table in results.scored}.values()  # a run may be a way of several studies
+    broken = sum(float(table.values["admission_violations"].sum()) for table in once)
+    queries = sum(map(len, once))
     outcome = Outcome.FAILED if broken else Outcome.HELD
-    return Judgement(said, outcome, f"{broken:,.0f} violations in {queries:,} queries of all methods")
+    return Judgement(said, outcome, f"{broken:,.0f} violations in {queries:,} queries of all runs")
 
 
 def findings_table(found: Sequence[Judgement]) -> Table | None:
