@@ -228,7 +228,7 @@ def plan_line(asked: Reproduction, run: PlannedRun, models: Runtime, rate: Rate)
 
 def plan_table(lines: Sequence[PlanLine]) -> Table:
     """Show the planned runs with what each would spend."""
-    numbers = ("n", "calls", "prompt tokens", "completion tokens", "RET", "hours")
+    numbers = ("n", "calls", "prompt tokens", "completion tokens", "RET", "time")
     table = Table("workload", "run", *(Column(label, justify="right") for label in numbers), title="What would run")
     for line in lines:
         name = line.run.method + (f", {line.run.arm.label}" if line.run.arm.label else "")
