@@ -135,6 +135,16 @@ def check_capabilities(runtime: Runtime) -> None:
         raise ModelUnavailable(f"{who} needs a cross-encoder, but cross_encoder.engine is 'none'")
 
 
+def required_cross_encoder(method: str, runtime: Runtime) -> CrossEncoder:
+    """Give the cross-encoder, or refuse a method that ranks with one."""
+    if runtime.cross_encoder is None:
+        raise ModelUnavailable(
+            f"{method} ranks with a cross-encoder but cross_encoder.engine is 'none'; name one, "
+            "for example --set cross_encoder.engine=onnx"
+        )
+    return runtime.cross_encoder
+
+
 def open_engine(settings: LanguageModelSettings, part: str) -> Engine:
     """Open the engine of a language model. `part` names the branch of the settings, for messages and variables."""
     return ENGINES.get(settings.engine)(settings, part)
