@@ -111,14 +111,22 @@ def test_one_that_is_stopped_and_taken_up_ends_as_one_that_was_not(scripted, tmp
 
 
 def test_a_plan_names_every_run_with_tokens_and_hours_and_makes_none(scripted, tmp_path):
-    planned = reproduce(tmp_path / "run", "--only", "carriers", "--plan", "--rate", "100,10")
+    planned = reproduce(tmp_path / "run", "--only", "carriers", "--plan")
     assert planned.exit_code == 0, planned.output
     said = " ".join(planned.stdout.split())
     assert "staterag-free-form" in said
     assert "2 runs" in said
-    assert "as stated" in said
+    assert "as measured just now" in said
     assert not (tmp_path / "run").exists()
-    assert scripted[-1].reader.engine.requests == []
+    assert len(scripted[-1].reader.engine.requests) == 3  # which is how the rate is measured
+
+
+def test_a_plan_at_a_stated_rate_needs_no_model_server(tmp_path):
+    served = [f"{part}.{key}" for part in ("reader", "auxiliary") for key in ("engine=server", "model=some-model")]
+    changed = [argument for setting in served for argument in ("--set", setting)]
+    planned = reproduce(tmp_path / "run", "--only", "carriers", "--plan", "--rate", "100,10", *changed)
+    assert planned.exit_code == 0, planned.output
+    assert "reading 100 and writing 10 tokens a second, as stated" in " ".join(planned.stdout.split())
 
 
 def test_incomplete_queries_are_told_and_the_command_comes_to_its_end(tmp_path, monkeypatch):

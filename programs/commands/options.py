@@ -72,7 +72,10 @@ class ReproductionRequest:
     workers: Annotated[int, typer.Option(help="queries at once, for methods without memory between queries")] = 1
     stop_after: Annotated[int, typer.Option(help="stop after so many queries in a row without a model")] = 5
     rate: Annotated[
-        str | None, typer.Option(help="for --plan: tokens a second read and written, as 2000,40; else measured")
+        str | None,
+        typer.Option(
+            help="for --plan: tokens a second read and written, as 2000,40, and no model is asked; else measured"
+        ),
     ] = None
     sample: Annotated[int, typer.Option(help="for --plan: queries of each run that are rehearsed")] = 2
     offline: Offline = False

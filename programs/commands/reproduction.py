@@ -18,7 +18,7 @@ from programs.commands.options import EvaluationRequest, ReproductionRequest
 from programs.commands.terminal import err, out, say
 from programs.errors import InputError, ModelUnavailable
 from programs.models.cache.completions import kept
-from programs.models.runtime import Runtime
+from programs.models.runtime import Runtime, open_unasked
 from programs.report.bars import bars, duration
 from programs.report.funnel_tables import funnel_tables
 from programs.report.names import STATERAG, workload_label
@@ -120,7 +120,8 @@ def run_reproduction(request: ReproductionRequest, open_models: Callable[[Any], 
     if request.data is None:
         say(err, "without --data the sample's questions stand in for every workload; the paper's values are of others")
     say_what_runs([asked.configured(run) for run in {run.method: run for run in runs}.values()])
-    models = open_models(asked.configured(runs[0]).settings)
+    settings = asked.configured(runs[0]).settings
+    models = open_unasked(settings) if request.plan and request.rate else open_models(settings)
     try:
         asked.check_methods(runs, models)
         runs = asked.possible(runs)
