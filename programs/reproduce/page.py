@@ -9,12 +9,12 @@ from pathlib import Path
 
 from metrics.metric import METRICS
 from metrics.scores import ScoreTable
-from programs.report.names import method_label, workload_label
+from programs.report.names import STATERAG, method_label, workload_label
 from programs.report.published import published
 from programs.report.results import Results
 from programs.report.table_formats import escape_markdown, markdown
 from programs.report.tables import COMPLETE, Cell, Column, Table, TableRow
-from programs.reproduce.claims import PAPERS
+from programs.reproduce.claims import BASELINES, PAPERS
 from programs.reproduce.findings import Bearing, Judgement, Outcome, Passing
 from programs.reproduce.studies import STUDIES
 from programs.workloads.manifest import AnyManifest
@@ -86,7 +86,8 @@ def sizes_table(scored: Sequence[ScoreTable]) -> Table:
 
 def _opening(account: Account) -> str:
     manifest = account.manifest
-    models = "; ".join(dict.fromkeys(escape_markdown(f"{one.part} {one.model}") for one in manifest.models))
+    used = [one for one in manifest.models if one.engine != "none"]
+    models = "; ".join(escape_markdown(f"{one.part.replace('_', '-')} {one.model}") for one in used)
     queries = {name: max(len(t) for t in account.scored if t.workload == name) for name in _workloads(account)}
     ran = ", ".join(f"{workload_label(name)} {count:,}" for name, count in queries.items())
     split = "evaluation" if manifest.kind == "locked" else "development"
@@ -107,7 +108,8 @@ def _workloads(account: Account) -> list[str]:
 
 def _passing(account: Account) -> str:
     if not account.passing:
-        return f"{NONE_PASSES}\n" if len({table.method for table in account.scored}) > 1 else ""
+        ran = {table.method for table in account.scored}
+        return f"{NONE_PASSES}\n" if STATERAG in ran and not ran.isdisjoint(BASELINES) else ""
     lines = []
     for is_shown, found in groupby(account.passing, key=lambda each: each.is_shown):
         group = list(found)

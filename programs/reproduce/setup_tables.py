@@ -71,7 +71,7 @@ def settings_table(manifest: AnyManifest) -> Table:
 def environment_table(manifest: AnyManifest) -> Table:
     """Hold the surroundings of a run against the paper's."""
     printed = published().environment
-    models = "; ".join(str(model) for model in manifest.models)
+    models = "; ".join(str(model) for model in manifest.models if model.engine != "none")
     packages = ", ".join(f"{name} {manifest.packages[name]}" for name in LIBRARIES if name in manifest.packages)
     here = {
         "Hardware": manifest.machine,

@@ -57,6 +57,11 @@ def test_a_control_is_not_called_a_baseline():
     assert CONTROL_PASSES in page(scored("staterag", 0.4), scored("flat-fusion", 0.9))
 
 
+def test_where_no_baseline_ran_nothing_is_said_of_them():
+    text = page(scored("staterag", 0.9), scored("staterag-typed", 0.1))
+    assert NONE_PASSES not in text
+
+
 def test_that_nothing_passes_is_said_too():
     text = page(scored("staterag", 0.9), scored("vanilla", 0.1))
     assert NONE_PASSES in text
