@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from programs.report.names import LONGBENCH
@@ -30,6 +32,16 @@ def test_each_way_has_a_row_and_its_difference_from_the_first(study):
     assert found.rows[1].cells[less].value == pytest.approx(-0.2)
     assert found.rows[1].cells[less].n == 60
     assert {row.group for row in found.rows} == {"LongBench macro"}
+
+
+def test_the_papers_hit_rate_stands_beside_the_method_as_it_is_set_alone():
+    [horizon] = chosen_studies("horizon")
+    first, other = horizon.arms[:2]
+    found = arm_table(horizon, {first: tables("staterag", 0.6), other: tables("staterag", 0.4)})
+    rate = [column.key for column in found.columns].index("hit_rate")
+    published = {row.label: row.cells[rate].published for row in found.rows}
+    assert published["StateRAG (all queries before)"] == 17.44
+    assert math.isnan(published["StateRAG (no query before)"])
 
 
 def test_a_way_that_was_not_run_has_no_row(study):
