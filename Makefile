@@ -18,7 +18,7 @@ lint: .venv/.stamp-dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test-vllm: .venv/.stamp-dev  ## the conformance suite against a real vLLM server, in an environment of its own
+test-vllm: .venv/.stamp-dev  ## the conformance suite and the paper's preset on a real vLLM server, in an environment of its own
 	$(BIN)/python tests/vllm/serve.py
 
 bench: .venv/.stamp-dev  ## measurements; nothing here asserts a time

@@ -17,12 +17,14 @@ NOMINAL: Mapping[str, int] = MappingProxyType(
 
 def weight(model: str, parameters: int | None, reader: str, reader_parameters: int | None) -> float | None:
     """Weigh a token of a model against one of the reader; None where a size that it takes is not known."""
+    if model == reader:
+        return 1.0
     size, read = nominal(model), nominal(reader)
     if size is None or read is None:
         size, read = parameters, reader_parameters
     if size and read:
         return size / read
-    return 1.0 if model == reader else None
+    return None
 
 
 def nominal(model: str) -> int | None:

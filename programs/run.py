@@ -11,7 +11,15 @@ from typing import Annotated
 import typer
 from rich.table import Column, Table
 
-from programs.commands.options import CompiledPath, EvaluationRequest, Offline, Overrides, Preset, command
+from programs.commands.options import (
+    CompiledPath,
+    EvaluationRequest,
+    Offline,
+    Overrides,
+    Preset,
+    ReproductionRequest,
+    command,
+)
 from programs.commands.terminal import open_models, out, plain_errors
 from programs.errors import InputError, StateRAGError
 from programs.models import network
@@ -107,6 +115,19 @@ def evaluate(request: EvaluationRequest) -> None:
 app.command(
     "eval", help="Run methods on a workload into a folder of records that can be resumed, compared and reported."
 )(command(EvaluationRequest, evaluate))
+
+
+def reproduce(request: ReproductionRequest) -> None:
+    with plain_errors(), network.offline(request.offline):
+        from programs.commands.reproduction import run_reproduction
+
+        if not run_reproduction(request, open_models):
+            raise typer.Exit(1)
+
+
+app.command("reproduce", help="Run the paper's studies and ours, every table and figure, and say what held.")(
+    command(ReproductionRequest, reproduce)
+)
 
 
 @app.command()

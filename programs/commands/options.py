@@ -50,6 +50,37 @@ class EvaluationRequest:
         return self.out or Path("runs") / f"{self.workload.replace('/', '-')}-{self.split}"
 
 
+@dataclass(frozen=True, kw_only=True)
+class ReproductionRequest:
+    """What `reproduce` is asked for."""
+
+    out: Annotated[Path, typer.Option(help="the folder of its runs and of the report")]
+    preset: Preset = "embedded"
+    data: Annotated[
+        Path | None, typer.Option(help="the folder that holds the workloads' files; else the sample stands in for all")
+    ] = None
+    limit: Annotated[int | None, typer.Option(help="the first N questions of each workload")] = None
+    costly_limit: Annotated[
+        int | None, typer.Option(help="the first N for methods that ask a model again and again; else as --limit")
+    ] = None
+    split: Annotated[str | None, typer.Option(help="eval, or dev; the sample is dev")] = None
+    plan: Annotated[bool, typer.Option("--plan", help="only say what would run, with its tokens and hours")] = False
+    only: Annotated[str | None, typer.Option(help="one part or several, with commas: main, ablations, …")] = None
+    resume: Annotated[bool, typer.Option("--resume", help="go on with the runs in --out")] = False
+    overrides: Overrides = field(default_factory=list)
+    compiled: CompiledPath = None
+    workers: Annotated[int, typer.Option(help="queries at once, for methods without memory between queries")] = 1
+    stop_after: Annotated[int, typer.Option(help="stop after so many queries in a row without a model")] = 5
+    rate: Annotated[
+        str | None,
+        typer.Option(
+            help="for --plan: tokens a second read and written, as 2000,40, and no model is asked; else measured"
+        ),
+    ] = None
+    sample: Annotated[int, typer.Option(help="for --plan: queries of each run that are rehearsed")] = 2
+    offline: Offline = False
+
+
 def command(request: type[Request], run: Callable[[Request], None]) -> Callable[..., None]:
     """Make a function whose parameters are the fields of a request, and which runs it."""
 

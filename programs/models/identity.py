@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Literal, get_args
 
 from pydantic import Field
@@ -53,19 +54,32 @@ def named_models(settings: Settings) -> tuple[ModelIdentity, ...]:
 def model_identities(settings: Settings) -> tuple[ModelIdentity, ...]:
     """Name the models of some settings, with the hashes of weights that are files here."""
     return tuple(
-        entry.model_copy(update={"sha256": _hashes(entry.model)}) if entry.engine in IN_PROCESS else entry
+        entry.model_copy(update={"sha256": _hashes(entry)}) if entry.engine in IN_PROCESS else entry
         for entry in named_models(settings)
     )
 
 
-def _hashes(name: str) -> dict[str, str]:
+def _hashes(entry: ModelIdentity) -> dict[str, str]:
+    """Give the sha256 of a model's files, fetching what is not here: a run is named by what it loads."""
     from programs.models.weights.catalogue import find
-    from programs.models.weights.fetch import fetch
     from programs.models.weights.verified import sha256_of
 
-    known = find(name)
+    known = find(entry.model)
     if known is not None:
         return {file.path: file.sha256 for file in known.files}
-    path = fetch(name)
-    files = sorted(path.rglob("*")) if path.is_dir() else [path]
-    return {file.name: sha256_of(file) for file in files if file.is_file()}
+    path = _place(entry)
+    if path.is_file():
+        return {path.name: sha256_of(path)}
+    files = (file for file in sorted(path.rglob("*")) if file.is_file())
+    return {file.relative_to(path).as_posix(): sha256_of(file) for file in files}
+
+
+def _place(entry: ModelIdentity) -> Path:
+    """Find a model that is not the catalogue's. Only sentence-transformers takes names of the hub."""
+    if entry.engine == "sentence-transformers":
+        from programs.models.encoders.sentence_encoder import weights_folder
+
+        return weights_folder(entry.model)
+    from programs.models.weights.fetch import fetch
+
+    return fetch(entry.model)

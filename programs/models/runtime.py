@@ -71,6 +71,27 @@ def open_runtime(
     return runtime
 
 
+def open_unasked(settings: Settings) -> Runtime:
+    """Load the encoders alone, for a plan: language models are named and not asked, so no server has to be there."""
+    from programs.models.engines.unasked import UnaskedEngine
+    from programs.models.weights.catalogue import find
+
+    encoder = open_encoder(settings.encoder)
+
+    def named(model: LanguageModelSettings) -> LanguageModel:
+        entry = find(model.model)
+        size = model.parameters or (entry.parameters if entry else None)
+        return LanguageModel(UnaskedEngine(model.model, size, model.context, lambda text: len(encoder.spans(text))))
+
+    return Runtime(
+        settings=settings,
+        reader=named(settings.reader),
+        auxiliary=named(settings.auxiliary),
+        encoder=encoder,
+        cross_encoder=open_cross_encoder(settings.cross_encoder),
+    )
+
+
 def announce_models(settings: Settings, reader: dspy.BaseLM | None, auxiliary: dspy.BaseLM | None) -> None:
     """Name what goes to model servers; where the user is offline, also see that all weights are here."""
     quiet_libraries()
@@ -133,6 +154,16 @@ def check_capabilities(runtime: Runtime) -> None:
     if runtime.cross_encoder is None and any(needs.values()):
         who = ", ".join(key for key, needed in needs.items() if needed)
         raise ModelUnavailable(f"{who} needs a cross-encoder, but cross_encoder.engine is 'none'")
+
+
+def required_cross_encoder(method: str, runtime: Runtime) -> CrossEncoder:
+    """Give the cross-encoder, or refuse a method that ranks with one."""
+    if runtime.cross_encoder is None:
+        raise ModelUnavailable(
+            f"{method} ranks with a cross-encoder but cross_encoder.engine is 'none'; name one, "
+            "for example --set cross_encoder.engine=onnx"
+        )
+    return runtime.cross_encoder
 
 
 def open_engine(settings: LanguageModelSettings, part: str) -> Engine:

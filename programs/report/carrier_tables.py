@@ -5,10 +5,12 @@ Beside it, the three elements of the typed carrier's contract apart, which the p
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
-from programs.report.cells import DIAGNOSTICS, Diagnostic, diagnostic_cell, finished, mean_cell, metric_column
-from programs.report.names import CARRIERS, ELEMENTS, FREE_FORM, MACRO, TYPED, workload_label
+from programs.report.cells import DIAGNOSTICS, diagnostic_cell, finished, mean_cell, metric_column
+from programs.report.names import CARRIERS, ELEMENTS, FREE_FORM, TYPED, workload_label
+from programs.report.paired_points import paired_points
 from programs.report.published import published
 from programs.report.results import Results
 from programs.report.tables import Cell, Column, Table, TableRow
@@ -33,6 +35,23 @@ def carrier_table(results: Results) -> Table | None:
     return finished(results, Table("carriers", "Matched carrier control", columns, tuple(rows), stub="Carrier"))
 
 
+def carrier_differences(results: Results) -> Table | None:
+    """Supplement: the typed carrier less the free-form one, query by query, with intervals."""
+    metrics = [metric for metric in QUALITY if metric != "ret"]
+    found = paired_points(results, TYPED, [FREE_FORM])
+    rows = [
+        TableRow(
+            "Typed minus Free-form",
+            tuple(found.get((FREE_FORM, workload, metric), Cell()) for metric in metrics),
+            workload_label(workload),
+        )
+        for workload in results.summaries(CARRIERS)
+    ]
+    columns = tuple(Column(metric, f"Δ{metric_column(metric, 2).label}", 2) for metric in metrics)
+    title = "Typed minus Free-form, in percentage points"
+    return finished(results, Table("carrier-differences", title, columns, tuple(rows), stub="Carrier"))
+
+
 def carrier_tokens(results: Results) -> Table | None:
     """Supplement: where the tokens go, and the difference between the two."""
     rows: list[TableRow] = []
@@ -50,16 +69,27 @@ def carrier_tokens(results: Results) -> Table | None:
 
 
 def carrier_diagnostics(results: Results) -> Table | None:
-    """Supplement: how the two ran, over the queries of all three LongBench tasks together."""
-    present = [carrier for carrier in CARRIERS if results.has(carrier, MACRO)]
-    sizes = {carrier: sum(map(len, results.parts(carrier, MACRO))) for carrier in present}
-    queries = tuple(_printed(Cell(sizes[carrier], decimals=0), carrier, "queries") for carrier in present)
-    rows = [TableRow("Total queries", queries)]
-    rows += [
-        TableRow(each.label, tuple(_counted(results, carrier, each) for carrier in present)) for each in DIAGNOSTICS
-    ]
+    """Supplement: how the two ran, over the queries of all three LongBench tasks together, or of what else there is."""
+    rows: list[TableRow] = []
+    present = [carrier for carrier in CARRIERS if carrier in results.methods]
+    for workload in results.summaries(CARRIERS):
+        parts = [results.parts(carrier, workload) for carrier in present]
+        sizes = [Cell(sum(map(len, tables)) or math.nan, decimals=0) for tables in parts]
+        counted = [("queries", "Total queries", sizes)]
+        counted += [
+            (each.metric, each.label, [diagnostic_cell(tables, each) if tables else Cell() for tables in parts])
+            for each in DIAGNOSTICS
+        ]
+        rows += [
+            TableRow(
+                label,
+                tuple(_printed(cell, who, workload, metric) for who, cell in zip(present, cells, strict=True)),
+                workload_label(workload),
+            )
+            for metric, label, cells in counted
+        ]
     columns = tuple(Column(carrier, SHORT[carrier]) for carrier in present)
-    title = "Execution diagnostics of the carrier control on LongBench"
+    title = "Execution diagnostics of the carrier control"
     return finished(results, Table("carrier-diagnostics", title, columns, tuple(rows), stub="Diagnostic"))
 
 
@@ -86,9 +116,5 @@ def _less(workload: str, metric: str, typed: Cell, free_form: Cell) -> Cell:
     return Cell(typed.value - free_form.value, n=typed.n, published=printed)
 
 
-def _counted(results: Results, carrier: str, diagnostic: Diagnostic) -> Cell:
-    return _printed(diagnostic_cell(results.parts(carrier, MACRO), diagnostic), carrier, diagnostic.metric)
-
-
-def _printed(cell: Cell, carrier: str, metric: str) -> Cell:
-    return replace(cell, published=published().value("carrier-diagnostics", carrier, f"{MACRO}.{metric}"))
+def _printed(cell: Cell, carrier: str, workload: str, metric: str) -> Cell:
+    return replace(cell, published=published().value("carrier-diagnostics", carrier, f"{workload}.{metric}"))

@@ -29,7 +29,7 @@ from programs.report.figure_style import (
     spread_wide,
 )
 from programs.report.funnel_tables import by_type, group
-from programs.report.names import LONGBENCH, MACRO, STATERAG, is_variant, workload_label
+from programs.report.names import LONGBENCH, MACRO, STATERAG, is_staterag, is_variant, workload_label
 from programs.report.results import Results
 
 WITHOUT_MARS = "staterag-without-mars"
@@ -89,12 +89,16 @@ def profile_figure(results: Results) -> Figure | None:
 
 
 def index_panel(results: Results) -> Drawer | None:
-    """LLM tokens spent on indexes, a query, by the methods that spend any."""
+    """LLM tokens spent on indexes, a query, by the methods that spend any, and by StateRAG."""
     methods = [method for method in results.methods if not is_variant(method)]
     for workload in results.summaries(methods):
         found = {method: results.interval(method, workload, "tokens_index") for method in methods}
-        spent = {method: each.mean for method, each in found.items() if each is not None and each.mean > 0}
-        if spent:
+        spent = {
+            method: each.mean
+            for method, each in found.items()
+            if each is not None and (each.mean > 0 or is_staterag(method))
+        }
+        if any(spent.values()):
             return lambda axes: _draw_index(axes, spent, workload)
     return None
 
@@ -130,10 +134,14 @@ def _draw_index(axes: Axes, spent: dict[str, float], workload: str) -> None:
     order = sorted(spent, key=lambda method: spent[method], reverse=True)
     amounts = [spent[method] for method in order]
     colours = [look(method).colour for method in order]
-    _draw_bars(axes, [name(method) for method in order], amounts, colours, [f"{amount:,.0f}" for amount in amounts])
-    if spread_wide(amounts):
+    above = [amount for amount in amounts if amount > 0]
+    is_log = spread_wide(above)
+    left = 10 ** math.floor(math.log10(min(above)) - 0.3) if is_log else 0.0
+    lengths = [max(amount, left) for amount in amounts]  # what is nought ends where the axis begins
+    _draw_bars(axes, [name(method) for method in order], lengths, colours, [f"{amount:,.0f}" for amount in amounts])
+    if is_log:
         axes.set_xscale("log")
-        axes.set_xlim(10 ** math.floor(math.log10(min(amounts)) - 0.3), max(amounts) * 4)
+        axes.set_xlim(left, max(amounts) * 4)
         log_ticks(axes, "x")
         axes.set_xlabel("LLM tokens per query (log)")
     else:

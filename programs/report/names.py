@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from programs.methods.registry import specs
 
 STATERAG = "staterag"
+FLAT_FUSION = "flat-fusion"
+"""The control that is StateRAG's ranking alone, which stands beside its ablations."""
 TYPED, FREE_FORM = "staterag-typed", "staterag-free-form"
 VARIANTS = [one.name for one in specs().values() if one.base == STATERAG]
 REMOVALS = {one.name: f"w/o {one.removed}" for one in specs().values() if one.base == STATERAG and one.removed}

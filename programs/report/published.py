@@ -31,12 +31,22 @@ class PublishedTable(Frozen):
         return self
 
 
+class PrintedSetting(Frozen):
+    """A line of the paper's tables of settings, and the keys of ours that say the same."""
+
+    item: str
+    printed: str
+    keys: tuple[str, ...] = Field(min_length=1)
+
+
 class Published(Frozen):
     """Everything that the paper prints, and what it was measured with."""
 
     models: str
     queries: dict[str, int]
     tables: dict[str, PublishedTable]
+    settings: tuple[PrintedSetting, ...]
+    environment: dict[str, str]
 
     def value(self, table: str, method: str, column: str) -> float:
         """Look a number up; NaN where the paper prints none, as for a method or a workload of one's own."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
@@ -36,6 +37,11 @@ class Results:
                     "them names of their own"
                 )
             self._tables[key] = table
+
+    @property
+    def scored(self) -> list[ScoreTable]:
+        """All tables, in the order in which they came."""
+        return list(self._tables.values())
 
     @cached_property
     def methods(self) -> list[str]:
@@ -87,6 +93,11 @@ class Results:
         if table is None or metric not in table.values or np.isnan(table.values[metric]).all():
             return None
         return self._of(table)[metric]
+
+    def mean(self, method: str, workload: str, metric: str) -> float:
+        """Give a mean alone; NaN where the metric is not defined."""
+        found = self.interval(method, workload, metric)
+        return math.nan if found is None else found.mean
 
     def _of(self, table: ScoreTable) -> dict[str, Interval]:
         """Work out all of a table's intervals at once, since they can share their resamples."""

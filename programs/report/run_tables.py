@@ -151,10 +151,19 @@ def _work_cells(results: Results, method: str, workload: str, step: WorkStep) ->
     return tuple(Cell(math.fsum(mean) / len(parts), n=n) for mean in means)
 
 
+def hit_rate_cell(results: Results, method: str, workload: str) -> Cell:
+    """Give the share of permitted reads that returned something, in percent; no number where nothing was read."""
+    parts = results.parts(method, workload)
+    if not _reads(results, method, workload):
+        return Cell()
+    rate = 100 * math.fsum(table.hit_rate() for table in parts) / len(parts)
+    printed = published().value("hit-rates", base(method), f"{workload}.hit_rate")
+    return Cell(rate, n=sum(map(len, parts)), published=printed)
+
+
 def _memory_cells(results: Results, method: str, workload: str) -> tuple[Cell, ...]:
     parts = results.parts(method, workload)
     n = sum(map(len, parts))
     hits = sum(float(table.values["memory_hits"].sum()) for table in parts)
-    rate = 100 * math.fsum(table.hit_rate() for table in parts) / len(parts)
-    printed = published().value("hit-rates", base(method), f"{workload}.hit_rate")
-    return Cell(_reads(results, method, workload), n=n), Cell(hits, n=n), Cell(rate, n=n, published=printed)
+    reads = Cell(_reads(results, method, workload), n=n)
+    return reads, Cell(hits, n=n), hit_rate_cell(results, method, workload)

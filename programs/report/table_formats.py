@@ -11,7 +11,19 @@ from itertools import groupby
 from pathlib import Path
 
 from programs.atomic import replacing
-from programs.report.tables import INTERVALS, VALUES, Column, Layout, Shown, Table, TextRow, blocks, caption, footnotes
+from programs.report.tables import (
+    INTERVALS,
+    VALUES,
+    Cell,
+    Column,
+    Layout,
+    Shown,
+    Table,
+    TextRow,
+    blocks,
+    caption,
+    footnotes,
+)
 from programs.report.visible import visible
 
 MARKDOWN_SIGNS = re.compile(r"([\\`*_{}\[\]#|~^$])")
@@ -19,7 +31,7 @@ MARKDOWN_BLOCK = re.compile(r"^(\d+)(?=[.)](?:\s|$))|^(?=[-+=])")
 """What at the beginning of a paragraph would make it a list or a heading."""
 LINK = re.compile(r"(?<=[a-z]):(?=//)|(?<=www)\.", re.IGNORECASE)
 """The sign in an address by which a page makes a link of it."""
-DIGITS = re.compile(r"[\d.,/ –\[\]-]*")
+DIGITS = re.compile(r"[\d.,/ –\[\]()-]*")
 """Numbers and their intervals, which Markdown leaves alone."""
 MARKDOWN_MARKS = {"": "{}", "best": "**{}**", "second": "<u>{}</u>"}
 LATEX_MARKS = {"": "{}", "best": r"\textbf{{{}}}", "second": r"\underline{{{}}}"}
@@ -100,17 +112,20 @@ def comma_separated(tables: Iterable[Table]) -> str:
             for column, cell in zip(table.columns, row.cells, strict=True):
                 names = map(escape_csv, (table.name, row.group, row.label, column.key))
                 values = map(_raw, (cell.value, cell.low, cell.high))
-                writer.writerow([*names, *values, cell.n, _raw(cell.published), escape_csv(cell.note)])
+                writer.writerow([*names, *values, cell.n, _raw(cell.published), escape_csv(_said(cell))])
     return out.getvalue()
 
 
-def write_tables(tables: Sequence[Table], folder: Path) -> list[Path]:
-    """Write `tables.md`, `tables.tex` and `tables.csv`; the first two have each table again with its intervals."""
+def write_tables(tables: Sequence[Table], folder: Path, layout: Layout | None = None) -> list[Path]:
+    """Write `tables.md`, `tables.tex` and `tables.csv`.
+
+    Without a layout the first two have each table again with its intervals.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    shown = [(table, layout) for table in tables for layout in _layouts(table)]
+    shown = [(table, how) for table in tables for how in ([layout] if layout else _layouts(table))]
     pages = {
-        "tables.md": "\n".join(markdown(table, layout) for table, layout in shown),
-        "tables.tex": "\n".join(latex(table, layout) for table, layout in shown),
+        "tables.md": "\n".join(markdown(table, how) for table, how in shown),
+        "tables.tex": "\n".join(latex(table, how) for table, how in shown),
         "tables.csv": comma_separated(tables),
     }
     for name, text in pages.items():
@@ -135,6 +150,11 @@ def escape_csv(text: str) -> str:
     """Keep a spreadsheet from running a text: an apostrophe before what would start a formula makes it a text."""
     plain = _one_line(text)
     return f"'{plain}" if plain.startswith(FORMULA) else plain
+
+
+def _said(cell: Cell) -> str:
+    """Give what stands beside a number, or in the place of one."""
+    return cell.note or ("" if math.isfinite(cell.value) else cell.text)
 
 
 def _layouts(table: Table) -> tuple[Layout, ...]:

@@ -13,6 +13,7 @@ from itertools import groupby
 from typing import Literal
 
 ABSENT = "–"
+IN_CELLS = "In parentheses: how many queries a value is over."
 Mark = Literal["", "best", "second"]
 
 
@@ -100,12 +101,18 @@ class Layout:
 
     intervals: bool = False
     published: bool = True
+    sizes: bool = False
+    """How many queries each value is a mean over, in its own cell."""
 
 
 VALUES = Layout()
 """The values, with the paper's below them."""
 INTERVALS = Layout(intervals=True, published=False)
 """The values with their intervals, which leave no room for the paper's."""
+
+
+COMPLETE = Layout(intervals=True, published=True, sizes=True)
+"""All that is known of a value, in its cell, with the paper's below it."""
 
 
 @dataclass(frozen=True)
@@ -143,13 +150,16 @@ def blocks(table: Table, layout: Layout) -> list[Block]:
 
 
 def caption(table: Table, layout: Layout) -> str:
-    """Give the title, and say where intervals are shown."""
-    return f"{table.title}, with intervals" if layout.intervals and table.has_intervals else table.title
+    """Give the title, and say where intervals are shown in place of what another rendering shows."""
+    told_apart = layout.intervals and not layout.sizes and table.has_intervals
+    return f"{table.title}, with intervals" if told_apart else table.title
 
 
 def footnotes(table: Table, layout: Layout) -> list[str]:
     """Say how many queries the values are means over, and whatever else a reader of them has to know."""
-    notes = [sizes(table), *table.notes]
+    counted = any(cell.n is not None for row in table.rows for cell in row.cells)
+    said = IN_CELLS if layout.sizes and counted else sizes(table)
+    notes = [said, *table.notes]
     if layout.intervals and table.has_intervals:
         notes.append(table.about_intervals)
     if layout.published and table.has_published:
@@ -214,6 +224,8 @@ def _text(cell: Cell, column: Column, layout: Layout) -> str:
         text += cell.note
     if layout.intervals and math.isfinite(cell.low) and math.isfinite(cell.high):
         text += f" [{_digits(cell, column, cell.low)}, {_digits(cell, column, cell.high)}]"
+    if layout.sizes and cell.n is not None and text != ABSENT:
+        text += f" ({cell.n:,})"
     return text
 
 

@@ -13,6 +13,8 @@ from pathlib import Path
 from programs.workloads.manifest import GitState
 
 PROJECT = "staterag"
+CODE = ("programs", "signatures", "metrics", "optimize", "pyproject.toml")
+"""Where a change may change a record. A run that writes into the repository does not make other code of it."""
 
 
 def packages() -> dict[str, str]:
@@ -35,17 +37,17 @@ def machine() -> str:
 
 
 def git_state() -> GitState | None:
-    """Give the revision that this code is at, or None where it is not in a repository."""
+    """Give the revision that this code is at and what differs from it, or None where it is not in a repository."""
     folder = Path(__file__).resolve().parents[2]
     if not (folder / ".git").exists():
         return None
     revision = _git(folder, "rev-parse", "HEAD")
     if revision is None:
         return None
-    status = _git(folder, "status", "--porcelain") or b""
+    status = _git(folder, "status", "--porcelain", "--", *CODE) or b""
     if not status:
         return GitState(revision=revision.decode().strip(), dirty=False)
-    changes = hashlib.sha256(status + (_git(folder, "diff", "HEAD", "--binary") or b""))
+    changes = hashlib.sha256(status + (_git(folder, "diff", "HEAD", "--binary", "--", *CODE) or b""))
     for line in status.splitlines():
         if line.startswith(b"?? "):
             _add_file(changes, folder / os.fsdecode(line[3:].strip(b'"')))

@@ -35,6 +35,12 @@ CORPUS = re.compile(r"corpus/[\w.-]+")
 EVALUATION = re.compile(r"[.-](eval|test)\.")
 """What evaluation files are called. Opening one as dev would let a choice be made on it."""
 
+OWN_FILES: Mapping[str, Mapping[Split, tuple[str, ...]]] = {
+    "qasper": {"dev": (), "eval": ("qasper-test-v0.3.json",)},
+    "docvqa": {"dev": (), "eval": ("val_v1.0_withQT.json", "val_v1.0.json")},
+}
+"""What the datasets call their own files of the splits that the paper evaluates, which no choice may be made on."""
+
 NAMES = (*(f"longbench/{task}" for task in TASKS), "qasper", "docvqa", "corpus/<task>", "sample", "own")
 
 
@@ -121,7 +127,7 @@ def _longbench(request: _Request) -> Workload:
 
 
 def _qasper(request: _Request) -> Workload:
-    path = request.find(f"questions.{request.split}.jsonl")
+    path = request.find(f"questions.{request.split}.jsonl", *OWN_FILES["qasper"][request.split])
     if _is_one_value(path):
         return request.take([path], load_qasper_original(path))
     plain = path.name.removesuffix(".gz")
@@ -132,7 +138,7 @@ def _qasper(request: _Request) -> Workload:
 
 
 def _docvqa(request: _Request) -> Workload:
-    path = request.find(f"questions.{request.split}.jsonl")
+    path = request.find(f"questions.{request.split}.jsonl", *OWN_FILES["docvqa"][request.split])
     load = load_docvqa_original if _is_one_value(path) else load_docvqa
     workload = request.take([path], load(path))
     pages = dict.fromkeys(source.source_id for e in workload.examples for source in e.query.collection.each())

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from programs.contract import check_provenance
+from programs.errors import ModelUnavailable
 from programs.methods.base import NO_EVIDENCE
 from programs.methods.indexes import Indexes
 from programs.methods.vanilla.program import Vanilla
@@ -94,9 +95,9 @@ def test_reranking_changes_the_order_where_the_cross_encoder_disagrees_with_the_
     assert [item.source_id for item in reranked.evidence] == ["s1", "s0"]
 
 
-def test_without_a_cross_encoder_the_control_is_vanilla():
-    record = ask(make_program(VanillaRerank, cross_encoder=False))
-    assert ids(record) == ids(ask(make_program()))
+def test_without_a_cross_encoder_the_control_is_refused_and_is_not_vanilla_by_another_name():
+    with pytest.raises(ModelUnavailable, match="vanilla-rerank ranks with a cross-encoder"):
+        make_program(VanillaRerank, cross_encoder=False)
 
 
 @pytest.mark.parametrize("kind", [Vanilla, VanillaRerank])

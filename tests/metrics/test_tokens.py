@@ -56,6 +56,7 @@ def test_kappa_is_the_papers_for_its_pair_alone_whatever_is_known_of_their_sizes
         assert found.weights == {READER: 1.0, AUXILIARY: pytest.approx(8 / 14)}
     assert weight("qwen2.5-7b-instruct", None, "Qwen2.5-14B", None) == pytest.approx(8 / 14)
     assert weight("Qwen/Qwen2.5-Coder-7B-Instruct", 7, READER, 28) == 0.25
+    assert weight("one-model", 7, "one-model", 14) == 1.0
 
 
 def test_tokens_of_a_phase_are_input_and_output_of_its_calls():

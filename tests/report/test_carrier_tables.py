@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from programs.report.carrier_tables import carrier_diagnostics, carrier_table, carrier_tokens
+from programs.report.carrier_tables import carrier_diagnostics, carrier_differences, carrier_table, carrier_tokens
 from programs.report.names import LONGBENCH
 from programs.report.results import Results
 from programs.report.tables import VALUES, blocks
@@ -45,5 +45,20 @@ def test_diagnostics_are_the_papers_rows_over_all_queries(carriers):
     assert lines["Queries reaching the reader"] == ["60/60", "60/60"]
 
 
-def test_without_all_three_tasks_there_are_no_diagnostics_to_set_beside_the_papers(made):
-    assert carrier_diagnostics(Results([made("staterag-typed", "longbench/hotpotqa")])) is None
+def test_without_all_three_tasks_the_diagnostics_are_of_what_ran_with_nothing_of_the_papers_beside(made):
+    table = carrier_diagnostics(Results([made("staterag-typed", "longbench/hotpotqa", 20)]))
+    assert [column.label for column in table.columns] == ["Typed"]
+    assert {row.group for row in table.rows} == {"HotpotQA"}
+    assert not table.has_published
+
+
+def test_typed_less_free_form_is_paired_and_stands_beside_the_papers(carriers):
+    table = carrier_differences(carriers)
+    [row] = table.rows
+    assert [cell.published for cell in row.cells] == [1.30, 2.20, 3.00]
+    assert all(cell.low <= cell.value <= cell.high for cell in row.cells)
+    assert row.cells[0].n == 60
+
+
+def test_one_carrier_alone_has_no_paired_difference(made):
+    assert carrier_differences(Results([made("staterag-typed", task) for task in LONGBENCH])) is None

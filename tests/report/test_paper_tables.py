@@ -13,6 +13,7 @@ from programs.report.paper_tables import (
     ablation_table,
     documents_table,
     longbench_table,
+    other_table,
     paper_tables,
 )
 from programs.report.results import Results
@@ -87,6 +88,21 @@ def test_variants_are_in_the_ablations_and_not_in_the_main_table(longbench, made
     assert table.rows[1].emphasised
 
 
+def test_the_ranking_alone_stands_beside_the_ablations_and_not_without_them(longbench, made):
+    alone = [made("flat-fusion", task) for task in LONGBENCH]
+    assert ablation_table(Results([*longbench, *alone])) is None
+    variants = [made("staterag-without-tam", task) for task in LONGBENCH]
+    table = ablation_table(Results([*longbench, *alone, *variants]))
+    assert [row.label for row in table.rows] == ["w/o TAM", "Flat fusion", "Full"]
+
+
+def test_workloads_that_the_paper_does_not_have_get_a_table_of_their_own(longbench, made):
+    assert other_table(Results(longbench)) is None
+    table = other_table(Results([made("staterag", "own"), made("vanilla", "own"), made("staterag-typed", "own")]))
+    assert [row.label for row in table.rows] == ["Vanilla RAG", "StateRAG"]
+    assert not table.has_published
+
+
 def test_an_ablation_on_one_task_is_shown_by_that_task(made):
     tables = [made(name, "longbench/musique") for name in ("staterag", "staterag-without-smp")]
     table = ablation_table(Results(tables))
@@ -97,7 +113,10 @@ def test_an_ablation_on_one_task_is_shown_by_that_task(made):
 def test_differences_are_full_less_removal_in_percentage_points(made):
     full, less = made("staterag", "qasper", strength=0.9), made("staterag-without-mars", "qasper", strength=0.1)
     table = ablation_differences(Results([full, less]))
-    assert cell(table, "w/o MARS", "em", "QASPER").value == pytest.approx(100 * (full.mean("em") - less.mean("em")))
+    found = cell(table, "w/o MARS", "em", "QASPER")
+    assert found.value == pytest.approx(100 * (full.mean("em") - less.mean("em")))
+    assert found.low < found.value < found.high
+    assert (found.n, found.published) == (40, 4.56)
 
 
 def test_there_is_no_ablation_table_without_a_variant(longbench):

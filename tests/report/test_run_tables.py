@@ -23,7 +23,8 @@ def by_name(results: Results):
 def test_every_group_of_metrics_has_its_table(made):
     corpus = {f"recall@{k}": 0.5 for k in (1, 2, 5, 10)}
     results = Results([made("staterag", "qasper"), made("staterag", "corpus/x", source_recall=0.5, **corpus)])
-    expected = {"documents", "answers", "evidence", "corpus", "tokens", "latency", "memory", "diagnostics"}
+    expected = {"documents", "other-workloads", "answers", "evidence", "corpus", "tokens", "latency", "memory"}
+    expected |= {"diagnostics"}
     assert set(by_name(results)) == expected
 
 

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from programs.report.tables import (
+    COMPLETE,
     INTERVALS,
     VALUES,
     Cell,
@@ -112,6 +113,14 @@ def test_intervals_are_shown_where_they_are_asked_for_and_known():
     assert shown(made, INTERVALS)[1][1][0][0] == "0.500"
     assert shown(made)[0][1][0][0] == "0.250"
     assert caption(made, INTERVALS) != caption(made, VALUES)
+
+
+def test_all_that_is_known_of_a_value_can_stand_in_its_cell():
+    rows = (TableRow("a", (Cell(0.5, 0.4, 0.6, 1200, 0.7),)), TableRow("b", (Cell(),)))
+    table = Table("t", "T", (Column("f1", "F1"),), rows)
+    [block] = blocks(table, COMPLETE)
+    assert [line.cells[0].text for line in block.lines] == ["0.500 [0.400, 0.600] (1,200)", "0.700", "–"]
+    assert footnotes(table, COMPLETE)[0].startswith("In parentheses")
 
 
 def test_a_note_follows_its_value_but_not_a_dash():

@@ -10,6 +10,7 @@ import dspy
 from programs.contract import Contract
 from programs.documents.collection import Collection, Source
 from programs.memory.pool import Pool, QueryMemory
+from programs.methods.registry import specs
 from programs.models.language_model import LanguageModel
 from programs.models.ledger import Ledger
 from programs.roles.view import Tools, View
@@ -49,6 +50,7 @@ def collection_of(*texts: str) -> Collection:
 
 def small_settings(**branches: dict[str, Any]) -> Settings:
     base = load_settings("tiny").model_dump()
+    base |= {one.branch: one.settings().model_dump() for one in specs().values() if one.settings}  # as published
     base["encoder"] |= {"engine": "hashed", "relation_threshold": 0.6, "topic_threshold": 0.4}
     base["cross_encoder"] |= {"engine": "overlap"}
     base["tam"] |= {"region_tokens": 16, "overlap_tokens": 4, "abstraction": "lead"}

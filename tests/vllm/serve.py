@@ -1,4 +1,4 @@
-"""Hold a real vLLM server to the language-model suite: make its environment and model once, serve, test, stop.
+"""Hold a real vLLM server to the language-model suite and the paper's preset: make its environment and model once, serve, test, stop.
 
     .venv/bin/python tests/vllm/serve.py [pytest arguments]
 
@@ -98,7 +98,7 @@ def command(folder: Path, port: int) -> list[str]:
         "--host": "127.0.0.1",
         "--port": str(port),
         "--dtype": "bfloat16",
-        "--max-model-len": "2048",
+        "--max-model-len": "8192",
         "--generation-config": "vllm",
         "--structured-outputs-config": json.dumps(COMPACT_JSON),
     }
@@ -134,7 +134,7 @@ def wait_until_healthy(url: str, server: subprocess.Popen[bytes], log: Path) -> 
 
 def run_tests(url: str, arguments: list[str]) -> int:
     """Run the suite with the server as one of its engines."""
-    suite = ["-m", "pytest", "-m", "server", "tests/conformance/language_models", *arguments]
+    suite = ["-m", "pytest", "-m", "server", "tests/conformance/language_models", "tests/vllm", *arguments]
     return subprocess.run([sys.executable, *suite], cwd=ROOT, env={**os.environ, "STATERAG_VLLM_URL": url}).returncode
 
 

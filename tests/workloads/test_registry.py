@@ -57,6 +57,18 @@ def test_a_file_with_the_split_in_its_name_goes_before_longbenchs_own(tmp_path):
     assert open_workload("longbench/hotpotqa", tmp_path, "eval").files == (path,)
 
 
+def test_the_datasets_own_files_are_found_by_their_names_for_eval_alone(tmp_path):
+    path = original_qasper(tmp_path / "qasper" / "qasper-test-v0.3.json")
+    assert open_workload("qasper", tmp_path, "eval").files == (path,)
+    entry = {"questionId": 1, "question": "What?", "image": "a.png", "answers": ["x"]}
+    path = write_json(tmp_path / "docvqa" / "val_v1.0.json", {"data": [entry]})
+    text = write(tmp_path / "docvqa" / "a.txt", "x")
+    assert open_workload("docvqa", tmp_path, "eval").files == (path, text)
+    for name in ("qasper", "docvqa"):
+        with pytest.raises(InputError, match="no file"):
+            open_workload(name, tmp_path, "dev")
+
+
 @pytest.mark.parametrize("place", ["", "qasper"])
 def test_qasper_reads_the_papers_beside_the_questions(tmp_path, place):
     files = qasper(tmp_path / place)

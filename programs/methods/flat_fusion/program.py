@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from programs.errors import ModelUnavailable
 from programs.methods.base import EvidenceProgram, QueryRun
 from programs.methods.flat_fusion.settings import FlatFusionSettings
 from programs.methods.segments import SegmentIndex, segment_index
 from programs.models.encoders.encoder import CrossEncoder
+from programs.models.runtime import required_cross_encoder
 from programs.roles.excerpts import excerpts
 from programs.roles.fitted import by_weights
 from programs.roles.relevance import fused
@@ -45,10 +45,4 @@ class FlatFusion(EvidenceProgram):
         return excerpts(best, (question,), self._scorer(), retriever.sentences)
 
     def _scorer(self) -> CrossEncoder:
-        scorer = self.runtime.cross_encoder
-        if scorer is None:
-            raise ModelUnavailable(
-                f"{self.name} ranks with a cross-encoder but cross_encoder.engine is 'none'; name one, "
-                "for example --set cross_encoder.engine=onnx"
-            )
-        return scorer
+        return required_cross_encoder(self.name, self.runtime)

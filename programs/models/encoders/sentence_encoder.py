@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,8 @@ MAX_TOKENS = 512
 """Some models say that they cut at 256, which is less than a region, though they were built for 512."""
 BATCH = 32
 """Texts that the model reads at once, each padded to the longest of them."""
+LIBRARY = "sentence-transformers"
+UNREAD = ("onnx/*", "openvino/*", "*.onnx", "*.h5", "*.msgpack", "*.ot")
 INSTEAD = (
     "give a folder with the model, let this machine reach the hub, or use encoder.engine=onnx with bge-small-en-v1.5"
 )
@@ -34,10 +36,11 @@ class SentenceEncoder:
 
     def __init__(self, model: str) -> None:
         entry = find(model)
-        folder = fetch(model) if entry or Path(model).expanduser().is_dir() else None
-        self._name = model if entry or folder is None else f"{folder.name}@{_digest(folder)}"
+        own = entry is None and Path(model).expanduser().is_dir()
+        folder = fetch(model) if own else None
+        self._name = model if folder is None else f"{folder.name}@{_digest(folder)}"
         self._prefix = entry.query_prefix if entry else bge_prefix(self._name)
-        self._model = _load(str(folder or model))
+        self._model = _load(model)
         self._model.max_seq_length = MAX_TOKENS
         self._tokenizer = self._model.tokenizer.backend_tokenizer.from_str(
             self._model.tokenizer.backend_tokenizer.to_str()
@@ -92,38 +95,62 @@ def find_weights(model: str) -> None:
     """See that a model's weights are here, or may be fetched."""
     if find(model) or Path(model).expanduser().is_dir():
         fetch(model)
-    elif not _is_cached(model):
+    elif _cached(model) is None:
         _may_fetch(model)
 
 
-def _load(where: str) -> Any:
-    """Load a model, of which nothing is fetched that is here."""
-    here = Path(where).is_dir() or _is_cached(where)
-    if not here:
-        _may_fetch(where)
+def weights_folder(model: str) -> Path:
+    """Give the folder that a model is loaded from: the catalogue's, the user's, or the hub's, fetched if need be."""
+    if find(model) or Path(model).expanduser().is_dir():
+        return fetch(model)
+    return _cached(model) or _fetched(model)
+
+
+def _load(model: str) -> Any:
+    """Load a model from its folder, where nothing of it is fetched."""
+    folder = weights_folder(model)
     from sentence_transformers import SentenceTransformer
 
     try:
-        with _no_bar() if Path(where).is_dir() else nullcontext():
-            return SentenceTransformer(where, device=None, local_files_only=here)
+        with _no_bar():
+            return SentenceTransformer(str(folder), device=None, local_files_only=True)
     except (OSError, ValueError) as error:
         raise ModelUnavailable(
-            f"sentence-transformers can't load {where!r}: {str(error).splitlines()[0]}; {INSTEAD}"
+            f"sentence-transformers can't load {model!r}: {str(error).splitlines()[0]}; {INSTEAD}"
         ) from error
 
 
-def _is_cached(name: str) -> bool:
-    """Tell whether the hub's own cache has a model whole, as far as can be told without asking the hub."""
+def _cached(name: str) -> Path | None:
+    """Find a model in the hub's own cache, if it is there whole, as far as can be told without asking the hub."""
     from huggingface_hub import snapshot_download
 
-    for whole in (name, f"sentence-transformers/{name}"):  # the library's own models need no owner
+    for whole in (name, f"{LIBRARY}/{name}"):  # the library's own models need no owner
         try:
             folder = Path(snapshot_download(whole, local_files_only=True))
         except (OSError, ValueError):
             continue
         if (folder / "config.json").is_file() and any((*folder.glob("*.safetensors"), *folder.glob("*.bin"))):
-            return True
-    return False
+            return folder
+    return None
+
+
+def _fetched(name: str) -> Path:
+    """Fetch a model from the hub, once and without the forms of its weights that nothing here reads."""
+    _may_fetch(name)
+    from huggingface_hub import HfApi, snapshot_download
+
+    whole = name if "/" in name else f"{LIBRARY}/{name}"
+    try:
+        safe = any(file.endswith(".safetensors") for file in HfApi().list_repo_files(whole))
+        snapshot_download(whole, ignore_patterns=[*UNREAD, *(["*.bin"] if safe else [])])
+    except (OSError, ValueError) as error:
+        raise ModelUnavailable(
+            f"the weights of {name!r} can't be had: {str(error).splitlines()[0]}; {INSTEAD}"
+        ) from error
+    folder = _cached(name)
+    if folder is None:
+        raise ModelUnavailable(f"{name!r} has no weights on the hub that sentence-transformers reads; {INSTEAD}")
+    return folder
 
 
 def _may_fetch(name: str) -> None:
