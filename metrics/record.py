@@ -294,6 +294,11 @@ class Support(BaseModel):
     probability: float = Field(description="that the evidence answers the question")
     quotes: tuple[Quote, ...] = Field((), description="sentences that it rests on, or that come nearest; best first")
     missing: tuple[str, ...] = Field((), description="names of the question that stand nowhere in the evidence")
+    cited: bool | None = Field(
+        None,
+        description="whether the evidence that the reader named holds the answer; None where it named none, or where "
+        "the answer is a plain yes or no",
+    )
 
 
 class QueryRecord(BaseModel):

@@ -80,9 +80,16 @@ def judge(
     evidence: Sequence[EvidenceRecord],
     scorer: CrossEncoder,
     settings: SupportSettings,
+    cited: Sequence[str] = (),
 ) -> Support:
-    """Say whether the evidence answers the question and holds the answer, and where."""
+    """Say whether the evidence answers the question and holds the answer, and where.
+
+    `cited` names the evidence that the reader says its answer rests on. What it says changes no status: it is quoted
+    first, and where it does not hold the answer, that is told.
+    """
     found = read(question, answer, evidence, scorer)
+    named = tuple(sentence.record.evidence_id in cited for sentence in found.sentences)
+    held = any(holds and its for holds, its in zip(found.holding, named, strict=True))
     weighed = settings.bias + sum(settings.weights.get(name, 0.0) * value for name, value in found.signs.items())
     probability = 1.0 / (1.0 + math.exp(-weighed))
     if probability < settings.threshold or not normalise(answer):
@@ -94,8 +101,9 @@ def judge(
     return Support(
         status=status,
         probability=round(probability, 4),
-        quotes=_quotes(found, status),
+        quotes=_quotes(found, status, named),
         missing=found.missing,
+        cited=held if cited and normalise(answer) not in ("", *PLAIN) else None,
     )
 
 
@@ -151,14 +159,17 @@ def sentences_of(record: EvidenceRecord, heading: str) -> list[Sentence]:
     return found
 
 
-def _quotes(found: Reading, status: SupportStatus) -> tuple[Quote, ...]:
-    """Take the sentences that hold the answer and those that bear most on the question; without a find, the nearest."""
+def _quotes(found: Reading, status: SupportStatus, named: Sequence[bool]) -> tuple[Quote, ...]:
+    """Take the sentences that hold the answer and those that bear most on the question; without a find, the nearest.
+
+    Of those that hold it, the ones that the reader named come first.
+    """
     order = sorted(range(len(found.sentences)), key=lambda i: (-found.relevance[i], i))
     if status is SupportStatus.NOT_FOUND:
         nearest = {found.sentences[i].record.evidence_id: i for i in reversed(order)}
         chosen = sorted(nearest.values(), key=order.index)[:SHOWN]
     else:
-        holding = [i for i in order if found.holding[i]][: SHOWN - 1]
+        holding = sorted((i for i in order if found.holding[i]), key=lambda i: not named[i])[: SHOWN - 1]
         chosen = [*holding, *(i for i in order if i not in holding)][:SHOWN]
     return tuple(
         Quote(

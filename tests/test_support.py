@@ -88,3 +88,20 @@ def test_every_sign_is_a_share_whatever_is_said(question, answer, texts):
     assert all(0.0 <= value <= 1.0 for value in signs.values())
     found = judge(question, answer, evidence, SCORER, SETTINGS)
     assert {quote.evidence_id for quote in found.quotes} <= {item.evidence_id for item in evidence}
+
+
+def test_the_sentence_that_the_reader_named_is_quoted_before_others_that_hold_the_answer():
+    near = record("The dome of Starrow Hill was built by Ysolde Marrane.", "a.md")
+    named = record("Ysolde Marrane never saw it.", "b.md")
+    question = "Who was the dome of Starrow Hill built by?"
+    found = judge(question, "Ysolde Marrane", (near, named), SCORER, SETTINGS, [named.evidence_id])
+    assert [quote.source_id for quote in found.quotes] == ["b.md", "a.md"]
+    assert found.cited is True
+
+
+@pytest.mark.parametrize(("answer", "told"), [("Ysolde Marrane", False), ("Yes", None), ("", None)])
+def test_what_the_reader_named_is_held_against_its_answer_where_it_can_be(answer, told):
+    holds, other = record(), record("Sheep graze on the hill.", "b.md")
+    named = [other.evidence_id]
+    assert judge("Who built the dome?", answer, (holds, other), SCORER, SETTINGS, named).cited is told
+    assert judge("Who built the dome?", answer, (holds, other), SCORER, SETTINGS).cited is None

@@ -246,7 +246,9 @@ class Program(dspy.Module):  # type: ignore[misc]
             return
         if said.status == "completed":
             with run.ledger.scope("support", Phase.READER):
-                said.support = judge(run.query.question, said.answer, said.evidence, scorer, self.settings.support)
+                said.support = judge(
+                    run.query.question, said.answer, said.evidence, scorer, self.settings.support, said.cited
+                )
 
 
 def raise_if_of_this_machine(error: Exception) -> None:

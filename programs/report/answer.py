@@ -80,6 +80,8 @@ def print_found(record: QueryRecord, console: Console, sources: Mapping[str, str
         console.print(Text("Unsupported: no sentence holds this answer. What comes nearest:", style="yellow"))
     else:
         console.print(Text("A guess: these documents do not seem to say it. What comes nearest:", style="yellow"))
+    if support.status is SupportStatus.SUPPORTED and support.cited is False:
+        console.print(Text("  (not in what the reader said that it rests on)", style="yellow"))
     print_quotes(support.quotes, console, sources, record.answer)
 
 
