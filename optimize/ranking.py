@@ -30,6 +30,7 @@ from programs.models.runtime import open_cross_encoder, open_encoder
 from programs.progress import counted
 from programs.report.bars import bars
 from programs.roles.fitted import SIGNS, Candidates, Numbers, probability
+from programs.roles.relevance import fused
 from programs.settings import RankingSettings, Settings, load_settings
 from programs.tam.build import regions_of
 from programs.tam.segment import Segment
@@ -37,7 +38,7 @@ from programs.workloads.query import Example
 
 HELP = """Fit the weights of the fitted ranking on training questions, and write them into a preset.
 
-With --check they are measured on development questions, beside what the preset has.
+With --check they are measured on development questions, beside the fusion of ranks, which has no weights.
 """
 FOLDS = 5
 STRENGTH = 1.0
@@ -138,17 +139,34 @@ def write_branch(preset: Path, fitted: RankingSettings) -> None:
         file.write("\n".join([text, "", "[ranking]", *looks, ""]).encode())
 
 
-def recalls(questions: Sequence[Ranked], fitted: RankingSettings) -> str:
+def recalls(questions: Sequence[Ranked], scores: Sequence[Numbers]) -> str:
     """Say how much of what is needed the best candidates have."""
-    scores = []
-    for question in questions:
-        first = probability(question.looked.alone(), fitted.alone, SIGNS["alone"])
-        scores.append(probability(question.looked.linked(first), fitted.linked, SIGNS["linked"]))
     found = {
         depth: np.mean([question.recall(score, depth) for question, score in zip(questions, scores, strict=True)])
         for depth in DEPTHS
     }
     return ", ".join(f"{recall:.3f} in the best {depth}" for depth, recall in found.items())
+
+
+def weighed(questions: Sequence[Ranked], fitted: RankingSettings) -> list[Numbers]:
+    """Give the candidates of each question their probabilities."""
+    firsts = [probability(question.looked.alone(), fitted.alone, SIGNS["alone"]) for question in questions]
+    return [
+        probability(question.looked.linked(first), fitted.linked, SIGNS["linked"])
+        for question, first in zip(questions, firsts, strict=True)
+    ]
+
+
+def check(
+    name: str, questions: Sequence[Ranked], fitted: RankingSettings, encoder: Encoder, scorer: CrossEncoder
+) -> None:
+    """Tell what the weights are worth on questions of a workload, beside the fusion of ranks, which has none."""
+    unfitted = [
+        fused(question.example.query.question, (), [region.text for region in question.regions], encoder, scorer)
+        for question in counted("fusion", questions)
+    ]
+    out.print(Text(f"{name}, fitted: {recalls(questions, weighed(questions, fitted))} (n = {len(questions)})"))
+    out.print(Text(f"{name}, fusion: {recalls(questions, unfitted)}"))
 
 
 def search(request: RankingRequest) -> None:
@@ -169,9 +187,9 @@ def search(request: RankingRequest) -> None:
     with bars(err):
         fitted = fit(look(names, "train", request.limit))
         checked = {name: look([name], "dev", request.check) for name in names} if request.check else {}
-    write_branch(request.out, fitted)
-    for name, questions in checked.items():
-        out.print(Text(f"{name}: {recalls(questions, fitted)} (n = {len(questions)})"))
+        write_branch(request.out, fitted)
+        for name, questions in checked.items():
+            check(name, questions, fitted, encoder, scorer)
     out.print(Text(f"{request.out}: {len(fitted.alone)} and {len(fitted.linked)} weights"))
 
 

@@ -35,11 +35,11 @@ CORPUS = re.compile(r"corpus/[\w.-]+")
 EVALUATION = re.compile(r"[.-](eval|test)\.")
 """What evaluation files are called. Opening one as dev would let a choice be made on it."""
 
-OWN_FILES: Mapping[str, Mapping[Split, tuple[str, ...]]] = {
-    "qasper": {"dev": (), "eval": ("qasper-test-v0.3.json",)},
-    "docvqa": {"dev": (), "eval": ("val_v1.0_withQT.json", "val_v1.0.json")},
+OWN_FILES: Mapping[str, tuple[str, ...]] = {
+    "qasper": ("qasper-test-v0.3.json",),
+    "docvqa": ("val_v1.0_withQT.json", "val_v1.0.json"),
 }
-"""What the datasets call their own files of the splits that the paper evaluates, which no choice may be made on."""
+"""What the datasets call their own files of the splits that the paper evaluates: read for `eval` alone."""
 
 NAMES = (*(f"longbench/{task}" for task in TASKS), "qasper", "docvqa", "corpus/<task>", "sample", "own")
 
@@ -76,6 +76,10 @@ class _Request:
     def folders(self) -> list[Path]:
         """The data folder may be the one of all workloads or of this family alone."""
         return [] if self.data is None else [self.data / self.family, self.data]
+
+    @property
+    def own_files(self) -> tuple[str, ...]:
+        return OWN_FILES.get(self.family, ()) if self.split == "eval" else ()
 
     def find(self, *names: str, hint: str = "") -> Path:
         """Give the file of questions: the one that the user named, or the first of these in the data folder."""
@@ -127,7 +131,7 @@ def _longbench(request: _Request) -> Workload:
 
 
 def _qasper(request: _Request) -> Workload:
-    path = request.find(f"questions.{request.split}.jsonl", *OWN_FILES["qasper"][request.split])
+    path = request.find(f"questions.{request.split}.jsonl", *request.own_files)
     if _is_one_value(path):
         return request.take([path], load_qasper_original(path))
     plain = path.name.removesuffix(".gz")
@@ -138,7 +142,7 @@ def _qasper(request: _Request) -> Workload:
 
 
 def _docvqa(request: _Request) -> Workload:
-    path = request.find(f"questions.{request.split}.jsonl", *OWN_FILES["docvqa"][request.split])
+    path = request.find(f"questions.{request.split}.jsonl", *request.own_files)
     load = load_docvqa_original if _is_one_value(path) else load_docvqa
     workload = request.take([path], load(path))
     pages = dict.fromkeys(source.source_id for e in workload.examples for source in e.query.collection.each())

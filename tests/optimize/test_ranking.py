@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 from optimize import ranking
 from optimize.development import open_development
-from optimize.ranking import app, fit, ranked, recalls, write_branch
+from optimize.ranking import app, fit, ranked, recalls, weighed, write_branch
 from programs.errors import InputError
 from programs.roles.fitted import ALONE, LINKED
 from programs.settings import RankingSettings, load_settings
@@ -57,7 +57,8 @@ def test_what_training_questions_need_is_learnt_and_holds_for_others(data):
     assert set(weights.alone) == {*ALONE, "bias"}
     assert set(weights.linked) == {*ALONE, *LINKED, "bias"}
     assert weights.linked["headed"] > 0
-    assert recalls(looked(data, "dev"), weights).startswith("1.000 in the best 2")
+    others = looked(data, "dev")
+    assert recalls(others, weighed(others, weights)).startswith("1.000 in the best 2")
 
 
 def test_too_few_questions_are_refused(data):
@@ -89,7 +90,8 @@ def test_the_command_writes_the_preset_and_says_what_it_is_worth(data, tmp_path,
     given = ["--workload", "longbench/hotpotqa", "--data", str(data), "--preset", str(preset), "--out", str(preset)]
     result = CliRunner().invoke(app, [*given, "--check", "4"])
     assert result.exit_code == 0, result.output
-    assert "longbench/hotpotqa: " in result.output
+    assert "longbench/hotpotqa, fitted: 1.000 in the best 2" in result.output
+    assert "longbench/hotpotqa, fusion: " in result.output
     assert load_settings(str(preset)).ranking.linked
     missing = CliRunner().invoke(app, [*given[:-1], str(tmp_path / "no.toml")])
     assert missing.exit_code == 2
