@@ -314,3 +314,53 @@ def test_what_a_role_may_not_ask_of_memory_stands_in_the_record(monkeypatch):
     refusal = record.refusals[0]
     assert (refusal.role, refusal.operation, refusal.scope, refusal.kind) == (Role.VERIFIER, "write", "global", "plan")
     assert refusal.reason == "no_grant"
+
+
+def sentences_collection():
+    """Eight sources of five sentences, one of which bears on the question."""
+    return Collection(
+        sources=tuple(
+            Source(
+                source_id=f"s{i}.md",
+                text=f"The hall number {i} is old. Sheep graze near it. The dome {i} holds the lens. Rain falls. A ferry runs.",
+            )
+            for i in range(8)
+        )
+    )
+
+
+CUT = {
+    "tam": {"region_tokens": 64, "overlap_tokens": 0},
+    "retriever": {"ranker": "cross-encoder", "sentences": 1},
+    "lifecycle": {"bypass_leaves": 0, "keep_first": 2, "keep_revised": 4},
+}
+
+
+def test_I6_regions_are_cut_to_sentences_that_are_evidence_of_their_own():
+    collection = sentences_collection()
+    record = ask(make_program(RoleScript(), **CUT), collection=collection)
+    assert record.action is Action.RELEASE
+    assert len({item.home for item in record.evidence}) == 2
+    texts = collection.texts
+    for item in record.evidence:
+        assert item.text == texts[item.source_id][item.start : item.end]
+        assert "Sheep" not in item.text
+    assert any("holds the lens" in item.text for item in record.evidence)
+
+
+@pytest.mark.parametrize("keep_revised", [4, 1])
+def test_a_revision_adds_to_the_sentences_that_were_committed_and_loses_none(keep_revised):
+    settings = {**CUT, "lifecycle": {**CUT["lifecycle"], "keep_revised": keep_revised}}
+    script = RoleScript(verifier=[fail("the maker of the dome"), '{"verdict": "PASS", "justification": ""}'])
+    record = ask(make_program(script, **settings), collection=sentences_collection())
+    assert (record.action, record.cycles, record.rejections) == (Action.RELEASE, 2, [])
+    first, second = record.committed_evidence().values()
+    assert second[: len(first)] == first
+    assert {item.cycle for item in second[len(first) :]} == ({2} if keep_revised > 2 else set())
+    assert len({item.home for item in second}) == max(2, keep_revised)
+
+
+def test_a_reader_that_names_its_records_is_quoted_in_the_record():
+    script = RoleScript(reader='{"records": [2], "answer": "the dome"}')
+    record = ask(make_program(script, lifecycle={"reader_form": "cited"}))
+    assert (record.answer, record.cited) == ("the dome", (record.evidence[1].evidence_id,))
