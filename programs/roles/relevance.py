@@ -49,9 +49,16 @@ def by_fusion(view: View, candidates: Sequence[EvidenceRecord]) -> Scores:
 
 
 def by_fitted(view: View, candidates: Sequence[EvidenceRecord]) -> Scores:
-    """All signs together, by weights that were fitted on training questions."""
-    tools = view.tools
-    return by_weights(view.query, texts_of(candidates), tools.encoder, cross_encoder_of(view), tools.settings.ranking)
+    """All signs together, by weights that were fitted on training questions.
+
+    A revision that only adds looks for what its plan still wants: by the query alone it would take what came next in the
+    first cycle.
+    """
+    tools, texts, (query, *targets) = view.tools, texts_of(candidates), wants(view)
+    sought = targets if view.cycle > 1 and tools.settings.adds else [query]
+    scored = [by_weights(want, texts, tools.encoder, cross_encoder_of(view), tools.settings.ranking) for want in sought]
+    best: Scores = np.max(scored, axis=0)
+    return best
 
 
 def wants(view: View) -> list[str]:
