@@ -51,8 +51,8 @@ def by_fusion(view: View, candidates: Sequence[EvidenceRecord]) -> Scores:
 def by_fitted(view: View, candidates: Sequence[EvidenceRecord]) -> Scores:
     """All signs together, by weights that were fitted on training questions.
 
-    A revision that only adds looks for what its plan still wants: by the query alone it would take what came next in the
-    first cycle.
+    A revision that only adds looks for what its plan still wants: by the query alone it would take what came next in
+    the first cycle.
     """
     tools, texts, (query, *targets) = view.tools, texts_of(candidates), wants(view)
     sought = targets if view.cycle > 1 and tools.settings.adds else [query]

@@ -35,13 +35,9 @@ class Retriever(dspy.Module):  # type: ignore[misc]
 
     def forward(self, view: View) -> dspy.Prediction:
         """Propose the evidence of this cycle; records that an earlier cycle committed stay candidates."""
-        carried = view.earlier if view.tools.settings.adds else ()
-        known = {record.home for record in carried}
-        candidates = [record for record in region_records(view) if record.home not in known]
+        carried, candidates = carried_and_candidates(view)
         kept = RANKERS.get(view.tools.settings.retriever.ranker)(self, view, candidates) if candidates else ()
-        if carried:
-            kept = kept[: max(0, view.cap - len(known))]
-        return self.proposal(view, candidates, (*carried, *cut(view, kept)))
+        return self.proposal(view, candidates, completed(view, carried, kept))
 
     def proposal(
         self, view: View, candidates: list[EvidenceRecord], kept: tuple[EvidenceRecord, ...]
@@ -81,13 +77,27 @@ class Retriever(dspy.Module):  # type: ignore[misc]
         return tuple(candidates[number - 1] for number in chosen)
 
 
-def cut(view: View, kept: tuple[EvidenceRecord, ...]) -> tuple[EvidenceRecord, ...]:
-    """Cut what was chosen to the sentences that bear on the query or on a target, where the settings say so."""
+def carried_and_candidates(view: View) -> tuple[tuple[EvidenceRecord, ...], list[EvidenceRecord]]:
+    """Part what stays as it was committed, where a revision only adds, from what is chosen from."""
+    carried = view.earlier if view.tools.settings.adds else ()
+    known = {record.home for record in carried}
+    return carried, [record for record in region_records(view) if record.home not in known]
+
+
+def completed(
+    view: View, carried: tuple[EvidenceRecord, ...], kept: tuple[EvidenceRecord, ...]
+) -> tuple[EvidenceRecord, ...]:
+    """Put what was chosen behind what stays, as far as the cap has room for both, and cut it to sentences.
+
+    What bears on the query or on a target is what a region is cut to, where the settings say that it is cut.
+    """
+    if carried:
+        kept = kept[: max(0, view.cap - len({record.home for record in carried}))]
     sentences = view.tools.settings.retriever.sentences
-    if sentences is None:
-        return kept
-    with view.tools.ledger.scope(Role.RETRIEVER.value, Phase.AUX):
-        return excerpts(kept, wants(view), cross_encoder_of(view), sentences)
+    if sentences is not None:
+        with view.tools.ledger.scope(Role.RETRIEVER.value, Phase.AUX):
+            kept = excerpts(kept, wants(view), cross_encoder_of(view), sentences)
+    return (*carried, *kept)
 
 
 def region_records(view: View) -> list[EvidenceRecord]:

@@ -296,3 +296,22 @@ def test_a_run_of_all_variants_fills_the_tables_and_the_figure_of_ablations(tmp_
     assert [row.label for row in ablation_differences(results).rows] == list(REMOVALS.values())
     assert mars_panel(results) is not None
     assert all(results.table(name, "qasper").mean("admission_violations") == 0 for name in REMOVALS)
+
+
+@pytest.mark.parametrize("name", ["staterag", *VARIANTS])
+def test_every_variant_cuts_regions_and_asks_the_reader_as_staterag_does(name):
+    script = RoleScript(
+        verifier=[fail("the maker of the dome"), '{"verdict": "PASS", "justification": ""}'],
+        reader='{"records": [1], "answer": "the dome"}',
+    )
+    changes = {
+        "retriever": {"ranker": "fitted", "sentences": 0},
+        "tam": {"region_tokens": 64, "overlap_tokens": 0},
+        "lifecycle": {"bypass_leaves": 0, "keep_first": 2, "keep_revised": 3, "reader_form": "cited"},
+    }
+    collection = make_collection()
+    record = ask(opened(name, script, **changes), collection)
+    assert (record.status, record.answer, record.rejections) == ("completed", "the dome", []), record.error
+    assert record.cited
+    assert all(item.text == collection.texts[item.source_id][item.start : item.end] for item in record.evidence)
+    assert len({item.home for item in record.evidence}) == (3 if record.cycles == 2 else 2)

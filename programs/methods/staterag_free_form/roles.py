@@ -18,7 +18,7 @@ from programs.methods.staterag_free_form.parsing import named_in, scores_in, ver
 from programs.models.encoders.encoder import Vectors
 from programs.roles.navigator import Navigator
 from programs.roles.planner import Planner, offered
-from programs.roles.retriever import MODEL, RANKERS, Retriever, region_records
+from programs.roles.retriever import MODEL, RANKERS, Retriever, carried_and_candidates, completed
 from programs.roles.scorers import Goal, TraceScorer
 from programs.roles.verifier import Verifier
 from programs.roles.view import ProposalFault, View, asking, numbered, unreadable
@@ -114,7 +114,7 @@ class FreeFormRetriever(Retriever):
 
     def forward(self, view: View) -> dspy.Prediction:
         """Choose evidence, and append its text."""
-        candidates = region_records(view)
+        carried, candidates = carried_and_candidates(view)
         ranker = view.tools.settings.retriever.ranker
         words: list[str] = []
         if ranker == MODEL:
@@ -123,7 +123,8 @@ class FreeFormRetriever(Retriever):
             if not kept:
                 raise unreadable(view.tools.ledger, "no candidate was named", words[0])
         else:
-            kept = RANKERS.get(ranker)(self, view, candidates)
+            kept = RANKERS.get(ranker)(self, view, candidates) if candidates else ()
+        kept = completed(view, carried, kept)
         found = self.proposal(view, candidates, kept)
         return dspy.Prediction(value=Said("\n".join([*words, shown(kept)]), kept), considered=found.considered)
 
