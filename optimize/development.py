@@ -49,7 +49,6 @@ def open_development(
     limit: int | None,
     train: float,
     seed: int,
-    split: Literal["train", "dev"] = "dev",
 ) -> Development:
     """Open development questions, the first `limit` of each workload, and split them.
 
@@ -65,7 +64,7 @@ def open_development(
         raise InputError(f"--questions is one file, and there are {len(names)} workloads; name one of them")
     if not 0 <= train < 1:
         raise InputError(f"the share of training questions is at least 0 and less than 1, not {train}")
-    opened = [_development(open_workload(name, data, split, questions, limit)) for name in names]
+    opened = [_of_split("dev", open_workload(name, data, "dev", questions, limit)) for name in names]
     examples = tuple(_numbered(opened))
     chosen_from = [example for example in examples if _share(example, seed) < train]
     left = [example for example in examples if _share(example, seed) >= train]
@@ -88,8 +87,14 @@ def workload_of(example: Example) -> str:
     return example.workload if isinstance(example, DevelopmentExample) else "questions"
 
 
-def _development(workload: Workload) -> Workload:
-    if workload.split not in ("train", "dev"):
+def open_training(workloads: Sequence[str], data: Path | None, limit: int | None) -> tuple[Example, ...]:
+    """Open the questions of the `train` split, the first `limit` of each workload: weights are fitted on them."""
+    opened = [_of_split("train", open_workload(name, data, "train", None, limit)) for name in dict.fromkeys(workloads)]
+    return tuple(_numbered(opened))
+
+
+def _of_split(split: Literal["train", "dev"], workload: Workload) -> Workload:
+    if workload.split != split:
         raise InputError(f"{workload.name}: of the split {workload.split!r}; nothing may be chosen by it")
     return workload
 

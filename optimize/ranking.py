@@ -19,7 +19,7 @@ import typer
 from rich.text import Text
 
 from metrics.evidence import passage_found, source_recall
-from optimize.development import open_development
+from optimize.development import open_development, open_training
 from optimize.options import program
 from programs.atomic import replacing
 from programs.commands.options import Offline, Preset
@@ -178,15 +178,15 @@ def search(request: RankingRequest) -> None:
         raise InputError(f"{settings.preset} has no cross-encoder, whose scores are among the signs")
     encoder = open_encoder(settings.encoder)
 
-    def look(workloads: Sequence[str], split: Any, limit: int | None) -> list[Ranked]:
-        found = open_development(workloads, request.data, None, limit, 0.0, 0, split=split).validation
-        return [
-            ranked(example, encoder, scorer, settings, request.pool) for example in counted(f"{split} questions", found)
-        ]
+    def look(step: str, examples: Sequence[Example]) -> list[Ranked]:
+        return [ranked(example, encoder, scorer, settings, request.pool) for example in counted(step, examples)]
+
+    def development(name: str) -> Sequence[Example]:
+        return open_development([name], request.data, None, request.check, 0.0, 0).validation
 
     with bars(err):
-        fitted = fit(look(names, "train", request.limit))
-        checked = {name: look([name], "dev", request.check) for name in names} if request.check else {}
+        fitted = fit(look("training questions", open_training(names, request.data, request.limit)))
+        checked = {name: look(name, development(name)) for name in names} if request.check else {}
         write_branch(request.out, fitted)
         for name, questions in checked.items():
             check(name, questions, fitted, encoder, scorer)

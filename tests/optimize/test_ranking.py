@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
+
 import pytest
 from typer.testing import CliRunner
 
 from optimize import ranking
-from optimize.development import open_development
+from optimize.development import open_development, open_training
 from optimize.ranking import app, fit, ranked, recalls, weighed, write_branch
 from programs.errors import InputError
 from programs.roles.fitted import ALONE, LINKED
@@ -48,7 +50,11 @@ def data(tmp_path):
 
 def looked(data, split):
     settings = small_settings(tam={"region_tokens": 96, "overlap_tokens": 0, "boundaries": "sentences"})
-    found = open_development(["longbench/hotpotqa"], data, None, None, 0.0, 0, split=split).validation
+    name = "longbench/hotpotqa"
+    if split == "train":
+        found = open_training([name], data, None)
+    else:
+        found = open_development([name], data, None, None, 0.0, 0).validation
     return [ranked(example, HashedEncoder(), OverlapCrossEncoder(), settings, 40) for example in found]
 
 
@@ -79,7 +85,14 @@ def test_weights_stand_in_the_preset_once_however_often_they_are_written(tmp_pat
 
 def test_a_workload_without_training_questions_is_said_to_have_none(data):
     with pytest.raises(InputError, match="no file; looked at"):
-        open_development(["qasper"], data, None, None, 0.0, 0, split="train")
+        open_training(["qasper"], data, None)
+
+
+def test_I11_what_is_fitted_on_is_of_the_training_split_and_nothing_can_name_another(data):
+    assert {example.query.query_id for example in open_training(["longbench/hotpotqa"], data, None)} == {
+        f"q{number}" for number in range(8)
+    }
+    assert not {"split", "questions"} & set(inspect.signature(open_training).parameters)
 
 
 def test_the_command_writes_the_preset_and_says_what_it_is_worth(data, tmp_path, monkeypatch):
