@@ -50,8 +50,8 @@ MANY := --limit 40 --workload $(TASKS) --quality passage_recall
 FEW := --limit 10 --workload longbench/2wikimqa --cheap --quality passage_recall
 CUT := --limit 40 --workload $(TASKS) --quality passage_found
 COMPILED := optimize/compiled/embedded
-STATERAG_FIXED := verifier.rule=coverage verifier.wants=query-first verifier.threshold=0.9 lifecycle.cycles=2 lifecycle.carry=true lifecycle.keep_revised=10 \
-	encoder.relation_threshold=0.80 encoder.topic_threshold=0.74 tam.region_rule=names \
+STATERAG_FIXED := verifier.rule=coverage verifier.wants=query-first verifier.threshold=0.9 lifecycle.cycles=2 lifecycle.carry=true \
+	lifecycle.keep_revised=10 encoder.relation_threshold=0.80 encoder.topic_threshold=0.74 tam.region_rule=names \
 	navigation.paths=plan navigation.chain=false navigation.reading=evidence navigation.branch=4 navigation.beam=8 \
 	navigation.candidates=64 navigation.scorer.embedding=1.0 navigation.scorer.cross-encoder=0 \
 	retriever.ranker=fitted retriever.terminals=false retriever.minimum=0 retriever.revision=add retriever.sentences=2
