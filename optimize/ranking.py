@@ -8,7 +8,6 @@ written into a preset, as its branch `ranking`. No language model is asked.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,7 +20,7 @@ from rich.text import Text
 from metrics.evidence import passage_found, source_recall
 from optimize.development import open_development, open_training
 from optimize.options import program
-from programs.atomic import replacing
+from optimize.preset_branch import put_branch
 from programs.commands.options import Offline, Preset
 from programs.commands.terminal import err, out
 from programs.errors import InputError
@@ -29,7 +28,7 @@ from programs.models.encoders.encoder import CrossEncoder, Encoder
 from programs.models.runtime import open_cross_encoder, open_encoder
 from programs.progress import counted
 from programs.report.bars import bars
-from programs.roles.fitted import SIGNS, Candidates, Numbers, probability
+from programs.roles.fitted import SIGNS, Candidates, Numbers, probability, weighed
 from programs.roles.relevance import fused
 from programs.settings import RankingSettings, Settings, load_settings
 from programs.tam.build import regions_of
@@ -45,7 +44,6 @@ STRENGTH = 1.0
 """Of the regression's penalty, inverted."""
 DEPTHS = (2, 5, 8)
 """Numbers of candidates whose recall is told."""
-BRANCH = re.compile(r"^\[ranking\]\n.*?(?=^\[|\Z)", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,7 +99,7 @@ def fit(questions: Sequence[Ranked]) -> RankingSettings:
 
     if len(questions) < FOLDS or not any(question.needed.any() for question in questions):
         raise InputError(f"{len(questions)} questions are too few to fit by, or none says what its answer needs")
-    alone = [question.looked.alone() for question in questions]
+    alone = [question.looked.alone for question in questions]
     needed = np.concatenate([question.needed for question in questions])
     groups = np.concatenate([[place] * len(rows) for place, rows in enumerate(alone)])
     signs, first = np.concatenate(alone), np.zeros(len(needed))
@@ -134,9 +132,7 @@ def write_branch(preset: Path, fitted: RankingSettings) -> None:
         f"{look} = {{ {', '.join(f'{name} = {weight}' for name, weight in weights.items())} }}"
         for look, weights in fitted.model_dump().items()
     )
-    text = BRANCH.sub("", preset.read_text(encoding="utf-8")).rstrip()
-    with replacing(preset) as file:
-        file.write("\n".join([text, "", "[ranking]", *looks, ""]).encode())
+    put_branch(preset, "ranking", looks)
 
 
 def recalls(questions: Sequence[Ranked], scores: Sequence[Numbers]) -> str:
@@ -148,15 +144,6 @@ def recalls(questions: Sequence[Ranked], scores: Sequence[Numbers]) -> str:
     return ", ".join(f"{recall:.3f} in the best {depth}" for depth, recall in found.items())
 
 
-def weighed(questions: Sequence[Ranked], fitted: RankingSettings) -> list[Numbers]:
-    """Give the candidates of each question their probabilities."""
-    firsts = [probability(question.looked.alone(), fitted.alone, SIGNS["alone"]) for question in questions]
-    return [
-        probability(question.looked.linked(first), fitted.linked, SIGNS["linked"])
-        for question, first in zip(questions, firsts, strict=True)
-    ]
-
-
 def check(
     name: str, questions: Sequence[Ranked], fitted: RankingSettings, encoder: Encoder, scorer: CrossEncoder
 ) -> None:
@@ -165,7 +152,8 @@ def check(
         fused(question.example.query.question, (), [region.text for region in question.regions], encoder, scorer)
         for question in counted("fusion", questions)
     ]
-    out.print(Text(f"{name}, fitted: {recalls(questions, weighed(questions, fitted))} (n = {len(questions)})"))
+    fit_to = [weighed(question.looked, fitted) for question in questions]
+    out.print(Text(f"{name}, fitted: {recalls(questions, fit_to)} (n = {len(questions)})"))
     out.print(Text(f"{name}, fusion: {recalls(questions, unfitted)}"))
 
 

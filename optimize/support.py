@@ -7,7 +7,6 @@ measured on questions that it was not fitted on. The weights are written into a 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,8 +21,8 @@ from metrics.record import QueryRecord
 from optimize.development import Development, open_development
 from optimize.measure import measure
 from optimize.options import SearchRequest, program
+from optimize.preset_branch import put_branch
 from optimize.search_start import open_start
-from programs.atomic import replacing
 from programs.commands.terminal import err, open_models, out
 from programs.errors import InputError
 from programs.models.cache.completions import kept
@@ -44,7 +43,6 @@ DRAWS = 20
 """Ways to fold the questions: with one alone, chance moves what is measured by some points."""
 STRENGTH = 10.0
 """Of the regression's penalty, inverted: there are six signs and few questions."""
-BRANCH = re.compile(r"^\[support\]\n.*?(?=^\[|\Z)", re.MULTILINE | re.DOTALL)
 
 Numbers = NDArray[np.float64]
 
@@ -112,15 +110,17 @@ def fit(signs: Numbers, answerable: Sequence[bool], groups: Sequence[str], thres
 
 def write_branch(preset: Path, settings: SupportSettings) -> None:
     """Write the branch into a preset, in place of the one that it has."""
-    text = preset.read_text(encoding="utf-8")
     weights = ", ".join(f'"{name}" = {weight}' for name, weight in settings.weights.items())
-    branch = (
-        f"[support]\njudge = true\nweights = {{ {weights} }}\nbias = {settings.bias}\n"
-        f"threshold = {settings.threshold}\n"
+    put_branch(
+        preset,
+        "support",
+        (
+            "judge = true",
+            f"weights = {{ {weights} }}",
+            f"bias = {settings.bias}",
+            f"threshold = {settings.threshold}",
+        ),
     )
-    written = BRANCH.sub(lambda _: branch + "\n", text) if BRANCH.search(text) else f"{text.rstrip()}\n\n{branch}"
-    with replacing(preset) as file:
-        file.write((written.rstrip() + "\n").encode())
 
 
 def search(request: SupportRequest) -> None:

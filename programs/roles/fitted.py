@@ -12,6 +12,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -35,7 +36,7 @@ SIGNS = {"alone": ALONE, "linked": (*ALONE, *LINKED)}
 SEEDS = 4
 """Best candidates whose links are followed."""
 SMOOTHING = 4
-"""What is added to a rank before it is inverted."""
+"""What is added to a rank before it is inverted: small, since a list has tens of candidates and not thousands."""
 LONG = 1000
 """Characters beyond which a text is as long as any."""
 MOST_SHARED = 6.0
@@ -53,9 +54,13 @@ def by_weights(
     query: str, texts: Sequence[str], encoder: Encoder, scorer: CrossEncoder, fitted: RankingSettings
 ) -> Numbers:
     """Give each candidate's probability of being needed."""
-    looked = Candidates.read(query, texts, encoder, scorer)
-    first = probability(looked.alone(), fitted.alone, ALONE)
-    return probability(looked.linked(first), fitted.linked, SIGNS["linked"])
+    return weighed(Candidates.read(query, texts, encoder, scorer), fitted)
+
+
+def weighed(candidates: Candidates, fitted: RankingSettings) -> Numbers:
+    """Look twice at candidates that were read."""
+    first = probability(candidates.alone, fitted.alone, ALONE)
+    return probability(candidates.linked(first), fitted.linked, SIGNS["linked"])
 
 
 def probability(signs: Numbers, weights: Mapping[str, float], names: Sequence[str]) -> Numbers:
@@ -100,6 +105,7 @@ class Candidates:
             shared=name_links(texts),
         )
 
+    @cached_property
     def alone(self) -> Numbers:
         """Give the signs of each candidate by itself, a row each."""
         cosine = np.asarray(self.vectors @ self.query, dtype=np.float64)
@@ -130,7 +136,7 @@ class Candidates:
         if seeds:
             self._left_open_by(seeds[0], found)
             found["alike"] = (self.vectors @ self.vectors[seeds].T * first[seeds]).max(axis=1)
-        return np.concatenate([self.alone(), np.stack([found[name] for name in LINKED], axis=1)], axis=1)
+        return np.concatenate([self.alone, np.stack([found[name] for name in LINKED], axis=1)], axis=1)
 
     def _left_open_by(self, best: int, found: dict[str, Numbers]) -> None:
         """Compare the others with what the best leaves of the query: words that it lacks, its remaining direction."""

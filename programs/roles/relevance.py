@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from programs.errors import ModelUnavailable
 from programs.models.encoders.encoder import CrossEncoder, Encoder
-from programs.roles.fitted import by_weights
+from programs.roles.fitted import SEEDS, SMOOTHING, by_rank, by_weights
 from programs.roles.view import View
 from programs.state import EvidenceRecord
 from programs.tam.headings import Headings
@@ -17,10 +17,6 @@ from programs.tam.names import name_links
 
 Scores = npt.NDArray[np.float64]
 
-SMOOTHING = 4
-"""What is added to a rank before it is inverted: small, since a list has tens of candidates and not thousands."""
-SEEDS = 4
-"""Best candidates whose names are followed."""
 ASKED = 0.4
 """The weight of a heading that stands in the query, where every other opinion has 1."""
 
@@ -113,10 +109,7 @@ def by_names(first: Scores, texts: Sequence[str]) -> Scores:
 
 def reciprocal(scores: Scores) -> Scores:
     """Turn scores into 1 / (rank + smoothing), ties in the order that they came in."""
-    ranks = np.empty(len(scores))
-    ranks[np.argsort(-scores, kind="stable")] = np.arange(len(scores))
-    inverted: Scores = 1.0 / (ranks + SMOOTHING)
-    return inverted
+    return by_rank(scores) / SMOOTHING
 
 
 def similarity(encoder: Encoder, wanted: Sequence[str], texts: Sequence[str]) -> Scores:

@@ -114,6 +114,6 @@ def regions_of(records: Sequence[EvidenceRecord]) -> list[list[EvidenceRecord]]:
     return [sorted(parts, key=lambda part: part.start) for parts in regions.values()]
 
 
-def numbered(records: Sequence[EvidenceRecord], provenance: bool = True) -> str:
-    """Show records to a model: numbered from 1, with their address where the role is asked to keep it."""
-    return numbered_items(f"({record.evidence_id})\n{record.text}" if provenance else record.text for record in records)
+def numbered(records: Sequence[EvidenceRecord]) -> str:
+    """Show records to a role: numbered from 1, with the address that it is asked to keep."""
+    return numbered_items(f"({record.evidence_id})\n{record.text}" for record in records)

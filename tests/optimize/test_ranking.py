@@ -9,9 +9,9 @@ from typer.testing import CliRunner
 
 from optimize import ranking
 from optimize.development import open_development, open_training
-from optimize.ranking import app, fit, ranked, recalls, weighed, write_branch
+from optimize.ranking import app, fit, ranked, recalls, write_branch
 from programs.errors import InputError
-from programs.roles.fitted import ALONE, LINKED
+from programs.roles.fitted import ALONE, LINKED, weighed
 from programs.settings import RankingSettings, load_settings
 from tests.support.scripted import HashedEncoder, OverlapCrossEncoder
 from tests.support.worlds import small_settings
@@ -64,7 +64,7 @@ def test_what_training_questions_need_is_learnt_and_holds_for_others(data):
     assert set(weights.linked) == {*ALONE, *LINKED, "bias"}
     assert weights.linked["headed"] > 0
     others = looked(data, "dev")
-    assert recalls(others, weighed(others, weights)).startswith("1.000 in the best 2")
+    assert recalls(others, [weighed(other.looked, weights) for other in others]).startswith("1.000 in the best 2")
 
 
 def test_too_few_questions_are_refused(data):

@@ -31,7 +31,7 @@ def column(signs, name, names=SIGNS["linked"]):
 
 def test_the_text_that_the_question_names_is_told_and_leads_to_the_one_that_it_names():
     candidates = looked()
-    assert column(candidates.alone(), "named", ALONE) == [1, 0, 0, 0]
+    assert column(candidates.alone, "named", ALONE) == [1, 0, 0, 0]
     linked = candidates.linked(np.array([0.9, 0.1, 0.1, 0.1]))
     assert column(linked, "headed") == [0, 0.9, 0, 0]
 
@@ -60,7 +60,7 @@ def test_without_weights_all_are_equally_likely():
 @given(st.text(max_size=60), st.lists(st.text(max_size=60), max_size=5))
 def test_any_texts_have_finite_signs_and_probabilities(question, texts):
     candidates = looked(question, texts)
-    first = probability(candidates.alone(), EMBEDDED.alone, ALONE)
+    first = probability(candidates.alone, EMBEDDED.alone, ALONE)
     signs = candidates.linked(first)
     assert signs.shape == (len(texts), len(SIGNS["linked"]))
     assert np.isfinite(signs).all()
